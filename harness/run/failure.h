@@ -72,7 +72,7 @@ void hil_failure_say(const struct hil_failure *failure, char text[HIL_FAILURE_WO
 /* Describes the failure that ended the run, or leaves the text unchanged if there was none. */
 void hil_failure_describe(const struct hil_failure_log *log, char *text, size_t size);
 
-/* How many of a log's failures are listed. */
+/* How many failures of the log are listed. */
 static inline unsigned hil_failures_listed(const struct hil_failure_log *log)
 {
     const uint64_t count = atomic_load_explicit(&log->count, memory_order_acquire);

@@ -86,7 +86,7 @@ static int give_up_waiting(const struct hil_group *g)
     return -ETIMEDOUT;
 }
 
-/* Whether a peer came and left. It is not waited for, unless it may come back. */
+/* Whether a peer came and left for good. A lost peer that may come back is waited for. */
 static bool has_lost_a_peer(const struct hil_node *r)
 {
     return atomic_load_explicit(&r->links.lost, memory_order_relaxed) &&
@@ -156,8 +156,8 @@ static uint64_t soon(const struct hil_group *g)
 
 /*
  * The barrier is a star: after one meeting node 0 knows that all nodes have come, but each other
- * node only knows that node 0 has. A node that leaves the second meeting knows that all nodes left
- * the first one, so the start that node 0 announced in between holds for all.
+ * node only knows that node 0 has. A node that leaves the second meeting knows that all nodes came
+ * to the first one, so the start that node 0 announced in between holds for all.
  *
  * A node that does not know node 0's clock starts when it leaves the second meeting. All nodes
  * leave it at the same time, apart from the network's delay.

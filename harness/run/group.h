@@ -12,7 +12,7 @@ struct hil_group {
     const struct hil_run *run;
     struct hil_node **nodes;
     unsigned count;
-    bool began; /* the meetings are over */
+    bool began; /* the run has begun */
     struct hil_poller poller;
     struct hil_crew *crew; /* NULL: the thread has no helpers */
 };

@@ -16,7 +16,7 @@ static int links_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Node 0 meets every node, another only node 0. */
+/* Node 0 meets every node; each other node meets only node 0. */
 static int links_choose_star(struct hil_links *l, unsigned self)
 {
     l->star_count = self == 0 ? l->system->node_count - 1 : 1;

@@ -26,7 +26,7 @@ struct hil_clock_reading {
     uint64_t steady_ns; /* the clock that loops count by */
     uint64_t day_ns;    /* the time of day */
     uint64_t
-        day_about_ns; /* what the kernel says that this is wrong by; UINT64_MAX: it is not kept */
+        day_about_ns; /* error of day_ns that the kernel reports; UINT64_MAX: nothing keeps it */
 };
 
 _Static_assert(sizeof(struct hil_clock_reading) == 24, "crosses the network");

@@ -35,7 +35,7 @@ struct hil_run {
     void *log_arg;
 };
 
-/* Fields that each step touches come first; they fill two cache lines. */
+/* Fields that each step touches come first, in the first two cache lines. */
 struct hil_node {
     struct hil_step *step;
     struct hil_stream *stream; /* NULL: nothing is recorded */

@@ -101,8 +101,8 @@ __attribute__((cold, noinline)) static int step_stale(struct hil_step *s, struct
     return action == HIL_STALE_END ? -ESTALE : 0;
 }
 
-/* The outputs of a continuous component in step 0 are its initial ones, so only devices run
- * then. */
+/* In step 0 the outputs of continuous components are their initial ones, so of these only devices
+ * are stepped. */
 static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
 {
     const bool moves = n > 0 || p->model->kind == HIL_SAMPLED || p->model->apply;

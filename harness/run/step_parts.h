@@ -131,7 +131,7 @@ struct step_samples {
 struct step_age {
     const struct hil_age_limit *limit;
     struct step_part *part;
-    unsigned arrival, from, to; /* in values[]: where its value arrives, and its input */
+    unsigned arrival, from, to; /* its link; in values[]: where it arrives, its input */
     unsigned number;            /* among the system's age limits */
     bool old;
     uint64_t found_ns; /* when it was last found too old */
@@ -149,7 +149,7 @@ struct hil_step {
     unsigned early, departure_count; /* departures below `early` leave before the others compute */
     unsigned failed;                 /* components that no longer give numbers */
     unsigned stale;                  /* devices that give no number in this step */
-    unsigned unfit;                  /* these, inputs too old, arrivals unfit, bad or away */
+    unsigned unfit;                  /* all these, inputs too old, arrivals unfit, bad or away */
     bool safe;                       /* inputs of continuous components may hold safe values */
     bool computed;                   /* the sampled components have computed */
     bool troubled : 1;   /* components are broken, or the node has said that it is safe */
@@ -177,7 +177,7 @@ struct hil_step {
     struct step_feed *feeds;
     struct step_age *ages;
     unsigned age_count;
-    unsigned old, replaced; /* inputs too old: with a safe action; replaced */
+    unsigned old, replaced; /* inputs too old that make it safe; that are replaced */
     unsigned broken;        /* components that failed */
     bool told_safe;         /* the node has said that it is safe */
     struct step_measured *measures;
@@ -198,7 +198,7 @@ struct hil_step {
     /* Where the parts of values[] begin. The inputs come first, at 0. */
     unsigned out, sourced, shadowed, arrived, value_count;
     double *beginning;           /* values[] before the first step */
-    double *stop_from, *stop_at; /* inputs and outputs: when the ramp began; on it */
+    double *stop_from, *stop_at; /* inputs and outputs at the ramp's start; on the ramp */
     struct step_came *came;      /* one for each value from `arrived` on */
     unsigned *needs;             /* indices of the arrivals that components take */
     unsigned recorded_count;
