@@ -89,7 +89,7 @@ static inline uint64_t hil_clock_now(const struct hil_clock *clock)
     return clock->refused ? hil_clock_monotonic() : hil_clock_ns(clock, hil_clock_ticks());
 }
 
-/* One turn of a busy wait: about 50 ns, which give more of the core to its other hardware
+/* One turn of a busy wait. It takes about 50 ns, and leaves more of the core to its other hardware
  * thread. */
 static inline void hil_clock_pause(void)
 {

@@ -57,8 +57,7 @@ struct hil_links {
     struct hil_tuning_vars tuning;
     _Atomic bool lost;                         /* a member was lost at some time */
     _Atomic bool disagrees;                    /* a member has another scenario */
-    char disagreement[HIL_DISAGREEMENT_BYTES]; /* how the first one differs; set before `disagrees`
-                                                */
+    char disagreement[HIL_DISAGREEMENT_BYTES]; /* how the first one differs; set first */
 };
 
 /* Bytes of network memory that the endpoint of node `node` takes. */

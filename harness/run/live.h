@@ -14,7 +14,7 @@ struct hil_progress {
     uint64_t stage; /* enum hil_stage */
     uint64_t steps; /* steps run so far */
     uint64_t missed;
-    uint64_t start_ns;       /* only node 0's: the time of step 0, on node 0's clock */
+    uint64_t start_ns;       /* the time of step 0 on its own clock; only that of node 0 is used */
     uint64_t input_age_ns;   /* of the newest input at the newest step */
     uint64_t late_max_ns;    /* since the start */
     uint64_t late_recent_ns; /* the greatest in the last one to two seconds */

@@ -318,8 +318,8 @@ void hil_node_report(struct hil_node *node, enum hil_stage stage)
     loco_sst_push_broadcast(&node->links.progress);
 }
 
-/* Others read node 0's row only at the start and at the end. Pushing it to a thousand nodes would
- * make the step late, so here node 0 only stores it. */
+/* While the loops run, only programs that watch at node 0 read its row. Pushing it to a thousand
+ * nodes would make the step late, so it is only stored. */
 void hil_node_tell(struct hil_node *node, uint64_t n, uint64_t now_ns)
 {
     struct hil_live *live = &node->live;
