@@ -292,10 +292,10 @@ static void judge_inputs(struct trial *t)
     hil_link_name(t->scenario->system, first->from, first->to, link);
     give_reason(
         check,
-        "an input was stale %llu times; allowed: at most %u; the first was %s at %.6f s%s%s%s",
-        (unsigned long long)count, t->bounds->stale_inputs, link, (double)first->found_ns * 1e-9,
-        oldest_ns ? "; the oldest was " : "", oldest_ns ? say_us(us(oldest_ns), oldest) : "",
-        oldest_ns ? " old" : "");
+        "an input was stale %llu time%s; allowed: at most %u; the first was %s at %.6f s%s%s%s",
+        (unsigned long long)count, count == 1 ? "" : "s", t->bounds->stale_inputs, link,
+        (double)first->found_ns * 1e-9, oldest_ns ? "; the oldest was " : "",
+        oldest_ns ? say_us(us(oldest_ns), oldest) : "", oldest_ns ? " old" : "");
 }
 
 static void judge_numbers(struct trial *t)

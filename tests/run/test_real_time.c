@@ -372,7 +372,7 @@ Test(real_time, a_short_secret_is_refused)
     struct ended e = run_command("controller configs/quickstart.yaml");
 
     expect_status(&e, 2);
-    expect_said(&e, "HILOCO_SECRET: 16 to 255 characters are allowed");
+    expect_said(&e, "HILOCO_SECRET: 16 to 255 random characters are allowed");
 }
 
 /* Somebody has made the folder before: others may enter it, or it is no folder. */

@@ -63,7 +63,7 @@ Test(validity_virtual, an_old_input_is_found_and_held)
     cr_expect_eq(number_at(first, "limit_us"), 200);
     cr_expect_eq(number_at(first, "oldest_us"), number_at(summary, "links.1.age_us.max"));
     cr_expect(json_is_false(json_at(summary, "validity.valid")));
-    cr_expect(strstr(e.out, "NOT VALID: 1 times an input was stale"), "%s", e.out);
+    cr_expect(strstr(e.out, "NOT VALID: an input was stale 1 time;"), "%s", e.out);
     expect_said(&e, "the input converter[0] -> controller was older than 200 us");
     expect_same_column(in_workspace("out"), in_workspace("without"), "controller/duty");
     expect_same_column(in_workspace("out"), in_workspace("without"), "controller/voltage_v");
