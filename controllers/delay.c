@@ -1,4 +1,4 @@
-/* The input of some steps before: as of an analogue-to-digital converter that takes its time. */
+/* Outputs the input of some steps ago, like an analogue-to-digital converter with latency. */
 #include <errno.h>
 #include <math.h>
 
@@ -10,7 +10,7 @@ enum { DELAY_STEPS_MAX = 10000 };
 
 struct delay {
     unsigned steps, next;
-    double values[]; /* a ring: the next one is the oldest */
+    double values[]; /* a ring; values[next] is the oldest */
 };
 
 static int delay_create(void **self, const struct hil_config *config)

@@ -1,4 +1,5 @@
-/* What the laws of converters share: inputs, the duty's limits, integral action within them. */
+/* Parts that the converters' control laws share: their inputs, the limits of the duty, and integral
+ * action within those limits. */
 #ifndef HILOCO_CONTROLLERS_DUTY_H
 #define HILOCO_CONTROLLERS_DUTY_H
 
@@ -8,14 +9,14 @@
 #include "../plants/instance.h"
 #include "models.h"
 
-/* The rows of duty_inputs; a law that needs no current stops before it. */
+/* The rows of duty_inputs. A law that needs no current uses only the rows before it. */
 enum { DUTY_REFERENCE, DUTY_VOLTAGE, DUTY_CURRENT, DUTY_INPUTS };
 enum { DUTY, DUTY_OUTPUTS };
 
 extern const struct hil_quantity duty_inputs[DUTY_INPUTS];
 extern const struct hil_quantity duty_outputs[DUTY_OUTPUTS];
 
-/* The last rows of each law's parameters, in this order. */
+/* The last two rows of each law's parameters. */
 #define DUTY_LIMIT_ROWS                                                                            \
     {"duty_min", "", 0, 0, 1, HIL_TUNABLE, "smallest duty cycle"},                                 \
     {                                                                                              \
@@ -26,16 +27,17 @@ struct duty_limits {
     double min, max;
 };
 
-/* Takes the limits from the last two of a law's parameters. Returns 0, or -EDOM if they make no
- * sense. */
+/* Takes the limits from the last two of a law's parameters. Returns 0, or -EDOM if the upper limit
+ * is not above the lower one. */
 int duty_limits_init(struct duty_limits *limits, const double *last_two,
                      const struct hil_config *config);
 
-/* Sets the first of the limits or the second one. Returns 0, or -EDOM if they then make no sense.
- */
+/* Sets the lower limit (`which` 0) or the upper one (1). Returns 0, or -EDOM, with nothing changed,
+ * if the upper limit would not be above the lower one. */
 int duty_limits_tune(struct duty_limits *limits, uint32_t which, double value);
 
-/* A measurement that is not a number ends as the smallest duty: the least power. */
+/* NaN (from a measurement that is not a number) becomes the smallest duty, which gives the least
+ * power. */
 static inline double duty_clamp(const struct duty_limits *limits, double raw)
 {
     if (!(raw > limits->min))
@@ -45,13 +47,13 @@ static inline double duty_clamp(const struct duty_limits *limits, double raw)
 
 struct duty_integral {
     double value;
-    double gain; /* of the error at each step: the integral gain times the period */
+    double gain; /* each step adds gain * error: the integral gain times the period */
 };
 
 /*
- * Integrates the error, adds the law's other terms and clamps. The new integral is kept
- * unless the duty is beyond a limit and the error pushes it further: it does not wind up,
- * and it leaves the limit at the first step that asks for it.
+ * Integrates the error, adds the law's other terms, and clamps the sum. The new integral is dropped
+ * if the duty is beyond a limit and the error pushes it further. So the integral does not wind up,
+ * and the duty leaves the limit at the first step whose error calls for that.
  */
 static inline double duty_integrate(struct duty_integral *integral,
                                     const struct duty_limits *limits, double error,

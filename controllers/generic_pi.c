@@ -1,4 +1,4 @@
-/* The PI law, of any quantity. */
+/* The PI law for any quantity. */
 #include "pid_law.h"
 
 enum { GENERIC_PI_KP, GENERIC_PI_KI, GENERIC_PI_WEIGHT, GENERIC_PI_LIMITS };

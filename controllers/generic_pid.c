@@ -1,4 +1,4 @@
-/* The PID law, of any quantity. */
+/* The PID law for any quantity. */
 #include "pid_law.h"
 
 enum {
@@ -21,7 +21,7 @@ static int generic_pid_create(void **self, const struct hil_config *config)
     return rc ? rc : pid_law_create(self, &gains, &limits, config);
 }
 
-/* The table is in the order of the law's numbers. */
+/* The rows of the table are in the order of enum pid_number. */
 static int generic_pid_tune(void *self, uint32_t place, double value)
 {
     return pid_law_tune(self, (enum pid_number)place, value);

@@ -1,9 +1,9 @@
 /*
  *              1 + lead s
- *  C(s) = gain ----------      by the bilinear transform s = (2/T) (1 - q) / (1 + q)
+ *  C(s) = gain ----------      with the bilinear transform s = (2/T) (1 - q) / (1 + q)
  *              1 + lag s
  *
- * It leads where the lead time is the longer one, and lags where the lag time is.
+ * If the lead time is longer than the lag time, the output's phase leads; otherwise it lags.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 enum { LEAD_LAG_GAIN, LEAD_LAG_LEAD, LEAD_LAG_LAG, LEAD_LAG_PARAMETERS };
 
 struct lead_lag {
-    double b0, b1, a1; /* output = b0 input + b1 input before - a1 output before */
+    double b0, b1, a1; /* output = b0 input + b1 previous input - a1 previous output */
     double input, output;
     double parameters[LEAD_LAG_PARAMETERS], period_s;
 };

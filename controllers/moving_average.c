@@ -1,4 +1,4 @@
-/* The mean of the newest inputs; at the start, of those that there are. */
+/* The mean of the newest inputs. At the start it is the mean of all inputs so far. */
 #include <math.h>
 
 #include "../plants/instance.h"
@@ -23,7 +23,7 @@ static int moving_average_create(void **self, const struct hil_config *config)
     return 0;
 }
 
-/* Added up anew each time: a running sum would keep the rounding of all that it ever held. */
+/* Each step adds all the values up again, as a running sum would accumulate rounding errors. */
 static int moving_average_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     struct moving_average *m = self;

@@ -1,6 +1,7 @@
 /*
- * The input with noise added: Gaussian, white, and the same in each run of the same seed. The
- * numbers are of splitmix64 (Steele, Lea, Flood 2014), made Gaussian by Box and Muller.
+ * Adds white Gaussian noise to the input. Runs with the same seed have the same noise. The random
+ * numbers come from splitmix64 (Steele, Lea, Flood 2014); the Box-Muller transform makes them
+ * Gaussian.
  */
 #include <math.h>
 
@@ -14,7 +15,7 @@ struct noise {
     double deviation;
 };
 
-/* Each of an array has numbers of its own. */
+/* Each component of an array has a different sequence. */
 static uint64_t noise_state(uint64_t seed, uint64_t index)
 {
     return seed + index * 0xd1342543de82ef95u;
@@ -56,7 +57,7 @@ static int noise_tune(void *self, uint32_t place, double value)
 {
     struct noise *n = self;
 
-    (void)place; /* there is only one that can be tuned */
+    (void)place; /* only the deviation can be tuned */
     n->deviation = value;
     return 0;
 }

@@ -1,4 +1,4 @@
-/* The PI law of a converter. */
+/* The PI law for a converter. */
 #include "pid_law.h"
 
 enum { PI_KP, PI_KI, PI_WEIGHT, PI_LIMITS };
@@ -21,7 +21,8 @@ static int pi_tune(void *self, uint32_t place, double value)
     return pid_law_tune(self, numbers[place], value);
 }
 
-/* With no derivative to damp the filter's resonance, the defaults keep well below it. */
+/* There is no derivative to damp the output filter's resonance, so the default gains keep the
+ * bandwidth well below it. */
 static const struct hil_quantity pi_parameters[] = {
     {"kp_per_v", "1/V", 0.001, 0, 1e6, HIL_TUNABLE, "proportional gain"},
     {"ki_per_v_s", "1/(V s)", 20, 0, 1e9, HIL_TUNABLE, "integral gain"},

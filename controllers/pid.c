@@ -1,4 +1,4 @@
-/* The PID law of a converter. */
+/* The PID law for a converter. */
 #include "pid_law.h"
 
 enum { PID_KP, PID_KI, PID_KD, PID_FILTER, PID_WEIGHT, PID_LIMITS };
@@ -13,7 +13,7 @@ static int pid_create(void **self, const struct hil_config *config)
     return rc ? rc : pid_law_create(self, &gains, &limits, config);
 }
 
-/* The table is in the order of the law's numbers. */
+/* The rows of the table are in the order of enum pid_number. */
 static int pid_tune(void *self, uint32_t place, double value)
 {
     return pid_law_tune(self, (enum pid_number)place, value);

@@ -17,13 +17,13 @@ struct pid_law {
     /* derivative = keep derivative - slope (y - y_before) */
     double derivative, keep, slope;
     double y_before;
-    bool stepped; /* there is a y_before */
+    bool stepped; /* y_before is valid */
 
     struct pid_gains gains;
     double period_s;
 };
 
-/* What a step needs of the gains. */
+/* Computes the numbers that a step needs from the gains. */
 static void pid_law_discretise(struct pid_law *law)
 {
     const struct pid_gains *gains = &law->gains;

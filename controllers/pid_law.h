@@ -1,24 +1,23 @@
 /*
- * The PID law, of which PI is the case without a derivative:
+ * The PID law. PI is the same law without the derivative:
  *
  *      u = Kp (b reference - y) + integral of Ki (reference - y) - Kd dy/dt, low-pass filtered
  *
- * The derivative is of the measurement alone, and the weight b < 1 softens the
- * proportional part, so that a step of the reference does not kick the output.
- * The derivative is discretised by the backward difference, which is stable for any
- * filter time and period.
+ * The derivative is of only the measurement, so a step of the reference does not kick the output. A
+ * weight b < 1 also softens the proportional part. The backward difference discretises the
+ * derivative; it is stable for any filter time and period.
  */
 #ifndef HILOCO_CONTROLLERS_PID_LAW_H
 #define HILOCO_CONTROLLERS_PID_LAW_H
 
 #include "duty.h"
 
-/* In continuous time. */
+/* The gains in continuous time. */
 struct pid_gains {
     double kp, ki, kd, filter_s, weight;
 };
 
-/* The tables of the laws of any quantity; those of a converter's are in duty.h. */
+/* The tables of the laws for any quantity. The tables of the converters' laws are in duty.h. */
 extern const struct hil_quantity any_inputs[2], any_outputs[1];
 
 #define ANY_LIMIT_ROWS                                                                             \
@@ -27,13 +26,13 @@ extern const struct hil_quantity any_inputs[2], any_outputs[1];
         "output_max", "", 1, -1e12, 1e12, HIL_TUNABLE, "greatest output, above the least"          \
     }
 
-/* The functions of a model with the inputs reference and measurement, and one output. Its create()
- * takes gains and limits out of its own table. */
+/* The functions of every model with the inputs reference and measurement, and one output. The
+ * model's own create() takes the gains and limits from its table of parameters. */
 int pid_law_create(void **self, const struct pid_gains *gains, const struct duty_limits *limits,
                    const struct hil_config *config);
 int pid_law_step(void *self, uint64_t t_ns, const double *in, double *out);
 
-/* For tune(). What the integral has gathered stays. */
+/* For tune(). Tuning leaves the accumulated integral as it is. */
 enum pid_number {
     PID_LAW_KP,
     PID_LAW_KI,

@@ -1,7 +1,7 @@
 /*
- * What a converter of so many bits makes of its input: an analogue-to-digital one of a measurement,
- * or a PWM unit of a duty cycle. The ends of the range are the first and the last code; in between
- * it rounds to the nearest.
+ * Rounds its input to a given number of bits, as an analogue-to-digital converter does with a
+ * measurement, or a PWM unit with a duty cycle. The ends of the range are the first and the last
+ * code. An input in between is rounded to the nearest code.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 enum { QUANTISER_BITS, QUANTISER_MIN, QUANTISER_MAX };
 
 struct quantiser {
-    double min, step, codes; /* the codes are 0 to `codes` */
+    double min, step, codes; /* `codes` is the last code; the first is 0 */
 };
 
 static int quantiser_create(void **self, const struct hil_config *config)

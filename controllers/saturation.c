@@ -1,4 +1,4 @@
-/* The input, held between two limits. What is not a number becomes the lower one. */
+/* Limits the input to a range. NaN becomes the lower limit. */
 #include <errno.h>
 #include <math.h>
 

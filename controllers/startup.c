@@ -1,6 +1,6 @@
 /*
  * Start-up of a converter with a capacitor at its input: off, pre-charge through a resistor, run,
- * and fault. A fault stays until the machine is disabled.
+ * and fault. The state machine stays in fault until `enable` goes low.
  *
  *      off --enable--> precharge --voltage_v high enough--> run
  *       ^                  |  too long                       |
@@ -22,7 +22,7 @@ enum startup_state { STARTUP_OFF, STARTUP_PRECHARGE, STARTUP_RUN, STARTUP_FAULT 
 
 struct startup {
     enum startup_state state;
-    double charged_s; /* so far */
+    double charged_s; /* time spent in pre-charge so far */
     double ready_v, overvoltage_v, timeout_s, period_s;
 };
 
@@ -60,7 +60,7 @@ static int startup_tune(void *self, uint32_t place, double value)
     return 0;
 }
 
-/* Where it goes from here. */
+/* The next state. */
 static enum startup_state startup_next(const struct startup *s, const double *in)
 {
     const bool wrong = in[STARTUP_FAULT_INPUT] > 0.5 || !(in[STARTUP_VOLTAGE] < s->overvoltage_v);

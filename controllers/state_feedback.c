@@ -3,8 +3,8 @@
  *
  *      duty = integral of Ki (Vref - V) - Kv V - Kc iL
  *
- * The feedback of the current is what damps the output filter; the integral alone brings
- * the voltage to its reference, so the operating point need not be known.
+ * The feedback of the current damps the output filter. The integral brings the voltage to its
+ * reference, so the law need not know the operating point.
  */
 #include "duty.h"
 

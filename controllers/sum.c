@@ -1,4 +1,4 @@
-/* output = the sum of gain[i] input[i]: with a gain of -1, a difference. */
+/* output = the sum of gain[i] input[i]. A gain of -1 makes it a difference. */
 #include <math.h>
 #include <string.h>
 

@@ -5,8 +5,8 @@
  *      C(s) = Kc -------------------------
  *                s (1 + s/wp1) (1 + s/wp2)
  *
- * by the bilinear transform s = (2/T) (1 - q) / (1 + q), q the delay of one step, in
- * direct form I. The duties it remembers are the clamped ones: that is its anti-windup.
+ * with the bilinear transform s = (2/T) (1 - q) / (1 + q), where q is the delay of one step, in
+ * direct form I. The remembered duties are the clamped ones, which prevents windup.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ enum { KC, ZERO1, ZERO2, POLE1, POLE2, LIMITS };
 enum { ORDER = 3 };
 
 struct type3 {
-    /* duty = sum of b[i] error[i] - sum of a[i] duty[i], i steps back; a[0] is 1 */
+    /* duty = sum of b[i] error[i] - sum of a[i] duty[i], where [i] is i steps back; a[0] is 1 */
     double b[ORDER + 1], a[ORDER + 1];
     double error[ORDER + 1], duty[ORDER + 1];
     struct duty_limits limits;
@@ -31,7 +31,7 @@ static void type3_multiply(double polynomial[ORDER + 1], double c0, double c1)
     polynomial[0] *= c0;
 }
 
-/* By 1 + s/w; its denominator 1 + q is left to the caller. */
+/* Multiplies by the numerator of 1 + s/w. The caller accounts for its denominator 1 + q. */
 static void type3_multiply_corner(double polynomial[ORDER + 1], double rad_per_s, double period_s)
 {
     const double k = 2 / (period_s * rad_per_s);
@@ -46,7 +46,7 @@ static void type3_discretise(struct type3 *law)
 
     type3_multiply_corner(b, gains[ZERO1], period_s);
     type3_multiply_corner(b, gains[ZERO2], period_s);
-    type3_multiply(b, 1, 1); /* three denominators 1 + q below, two above */
+    type3_multiply(b, 1, 1); /* a has three denominators 1 + q, b only two */
 
     type3_multiply(a, 1, -1);
     type3_multiply_corner(a, gains[POLE1], period_s);

@@ -3,7 +3,7 @@
 struct averaged {
     double x[CIRCUIT_STATES];
 
-    /* One period's step and the output, for the feeding share and the load beside them. */
+    /* The matrices of one period's step and of the output. They hold for this feeding and load. */
     struct linear sampled;
     double c[CIRCUIT_STATES];
     double feeding, load_ohm;
@@ -18,7 +18,7 @@ static double averaged_share(const double at[2], double duty)
     return at[0] + (at[1] - at[0]) * duty;
 }
 
-/* The matrices depend on these two alone, so they are made anew only when one changes. */
+/* The matrices depend on only these two values, so a step recomputes them only when one changes. */
 static void averaged_sample(struct averaged *p, double feeding, double load_ohm)
 {
     struct linear equations;

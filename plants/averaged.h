@@ -1,7 +1,8 @@
 /*
- * Averaged converters: the ripple of the switching period is left out, and what the
- * switches do in its two parts is weighted by the duty cycle. Sampled exactly between
- * steps, at the held duty. A topology is two pairs of numbers.
+ * Averaged converters: these models leave out the ripple of the switching period. They weight the
+ * circuit's two switch positions by the duty cycle, and sample the resulting linear system exactly
+ * over a step, with the duty held. Two pairs of numbers describe a topology (struct
+ * circuit_topology).
  */
 #ifndef HILOCO_PLANTS_AVERAGED_H
 #define HILOCO_PLANTS_AVERAGED_H
@@ -9,7 +10,8 @@
 #include "circuit.h"
 #include "instance.h"
 
-/* The functions of a model; its create() adds the topology to averaged_create(). */
+/* The functions of every averaged model. The model's own create() passes its topology to
+ * averaged_create(). */
 int averaged_create(void **self, const struct circuit_topology *topology,
                     const struct hil_config *config);
 int averaged_output(const void *self, const double *in, double *out);

@@ -1,11 +1,11 @@
 /*
- * A battery as its equivalent circuit of second order:
+ * A battery, modelled by a second-order equivalent circuit:
  *
  *      v = open-circuit voltage (charge) - R0 i - v1 - v2
  *      R1 C1 v1' = R1 i - v1,  R2 C2 v2' = R2 i - v2,  capacity charge' = -i
  *
- * The open-circuit voltage is linear in the charge. Linear, so exact for a current that is held. At
- * its ends the charge stays where it is.
+ * The open-circuit voltage is linear in the charge. The whole circuit is linear, so the solution is
+ * exact for a current that is held. The charge stops at 0 (empty) and at 1 (full).
  */
 #include <math.h>
 
@@ -27,12 +27,12 @@ enum { BATTERY_CHARGE, BATTERY_V1, BATTERY_V2 };
 /* A resistor with a capacitor across it. */
 struct battery_pair {
     double v, ohm, farad;
-    double gone; /* of the way to the end, in each period */
+    double gone; /* fraction of the way to its final voltage that v moves in one period */
 };
 
 struct battery {
     double charge;
-    double per_period; /* the charge that 1 A takes */
+    double per_period; /* share of the capacity that 1 A takes in one period */
     double empty_v, full_v, r0, period_s;
     struct battery_pair pairs[2];
 };

@@ -1,4 +1,4 @@
-/* The boost, averaged. */
+/* The averaged boost converter. */
 #include "averaged.h"
 #include "models.h"
 

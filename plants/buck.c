@@ -1,4 +1,4 @@
-/* The buck, averaged. */
+/* The averaged buck converter. */
 #include "averaged.h"
 #include "models.h"
 

@@ -1,4 +1,4 @@
-/* The buck-boost, averaged. */
+/* The averaged buck-boost converter. */
 #include "averaged.h"
 #include "models.h"
 

@@ -33,13 +33,16 @@ const struct hil_quantity circuit_states[CIRCUIT_STATES] = {
     {"voltage_v", "V", 0, -1e6, 1e6, 0, "voltage of the capacitor, without its resistance"},
 };
 
-/* The inductor always feeds the output, and the source drives it while on. */
+/* The inductor always feeds the output. The source drives the inductor while the main switch is on.
+ */
 const struct circuit_topology circuit_buck = {.source = {0, 1}, .feeding = {1, 1}};
 
-/* The source always drives the inductor, which feeds the output while off. */
+/* The source always drives the inductor. The inductor feeds the output while the main switch is
+ * off. */
 const struct circuit_topology circuit_boost = {.source = {1, 1}, .feeding = {1, 0}};
 
-/* The source drives the inductor while on, which feeds the output while off. */
+/* The source drives the inductor while the main switch is on. The inductor feeds the output while
+ * it is off. */
 const struct circuit_topology circuit_buck_boost = {.source = {0, 1}, .feeding = {1, 0}};
 
 static void circuit_add_resistances(struct circuit *circuit)

@@ -1,15 +1,15 @@
 /*
- * The circuit that all converters here share: a source, an inductor, and a capacitor with
- * the load across it. Topologies differ only in when the switches let the source drive the
- * inductor, and when the inductor feeds the output.
+ * The circuit that all converters here share: a source, an inductor, and a capacitor with the load
+ * across it. The topologies differ only in which switch positions connect the source to the
+ * inductor, and which connect the inductor to the output.
  *
  *      L iL' = source Vin - r iL - feeding vo          r = inductor + switch resistance
  *      C vC' = g (feeding R iL - vC)                   g = 1 / (R + ESR)
  *      vo    = R g (vC + feeding ESR iL)
  *
- * source and feeding are 0 or 1 for the switches in one position, or the shares of a
- * switching period that they spend there: the averaged model. With synchronous switches the
- * conduction is continuous, and the current may reverse; a diode (switched.h) does not let it.
+ * For one switch position, `source` and `feeding` are 0 or 1. In the averaged model they are the
+ * shares of a switching period for which each connection exists. With synchronous switches the
+ * conduction is continuous and the current may reverse; a diode (switched.h) prevents that.
  */
 #ifndef HILOCO_PLANTS_CIRCUIT_H
 #define HILOCO_PLANTS_CIRCUIT_H
@@ -17,7 +17,8 @@
 #include "linear.h"
 #include "model.h"
 
-/* The rows of each table, in order. Each model stops before the first parameter that it lacks. */
+/* The rows of the tables, in order. A model that lacks some parameters uses only the rows before
+ * the first of them. */
 enum {
     CIRCUIT_INDUCTANCE,
     CIRCUIT_CAPACITANCE,
@@ -38,7 +39,7 @@ extern const struct hil_quantity circuit_inputs[CIRCUIT_INPUTS];
 extern const struct hil_quantity circuit_outputs[CIRCUIT_OUTPUTS];
 extern const struct hil_quantity circuit_states[CIRCUIT_STATES];
 
-/* What the switches do: with the main switch off, and with it on. */
+/* The connections that the switches make: [0] with the main switch off, [1] with it on. */
 struct circuit_topology {
     double source[2];  /* 1: the source drives the inductor */
     double feeding[2]; /* 1: the inductor feeds the output */
@@ -49,13 +50,13 @@ extern const struct circuit_topology circuit_buck, circuit_boost, circuit_buck_b
 struct circuit {
     double inductance_h, capacitance_f;
     double inductor_ohm, switch_ohm;
-    double resistance_ohm; /* of both */
+    double resistance_ohm; /* inductor_ohm + switch_ohm */
     double esr_ohm;
 };
 
 void circuit_init(struct circuit *circuit, const double *parameters);
 
-/* As hil_model.tune, of the first parameters up to the ESR. */
+/* Like hil_model.tune, for the parameters up to and including the ESR. */
 int circuit_tune(struct circuit *circuit, uint32_t place, double value);
 
 /* x' = a x + b u of the equations above, with u = source Vin. */

@@ -1,10 +1,10 @@
 /*
- * A direct-current motor with permanent magnets, and its load:
+ * A permanent-magnet direct-current motor and its load:
  *
  *      L i' = v - R i - K w        K in Nm/A is also K in V s/rad
  *      J w' = K i - B w - load     angle' = w
  *
- * Linear, so exact for inputs that are held.
+ * The equations are linear, so the solution is exact for inputs that are held.
  */
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 enum { DC_MOTOR_R, DC_MOTOR_L, DC_MOTOR_K, DC_MOTOR_J, DC_MOTOR_B, DC_MOTOR_PARAMETERS };
 enum { DC_MOTOR_VOLTAGE, DC_MOTOR_LOAD, DC_MOTOR_INPUTS };
 enum { DC_MOTOR_CURRENT, DC_MOTOR_SPEED, DC_MOTOR_ANGLE, DC_MOTOR_STATES };
-enum { DC_MOTOR_TORQUE = DC_MOTOR_STATES }; /* the output after the states */
+enum { DC_MOTOR_TORQUE = DC_MOTOR_STATES }; /* the output that follows the states */
 
 struct dc_motor {
     double x[DC_MOTOR_STATES];

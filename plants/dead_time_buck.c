@@ -1,4 +1,4 @@
-/* The buck with two switches, and both off for a time between. */
+/* The synchronous buck with dead time: both switches are off before each one turns on. */
 #include "models.h"
 #include "switched.h"
 

@@ -4,8 +4,9 @@
  *      exp [a h  b h]  =  [sampled a  sampled b]
  *          [ 0    0 ]     [    0          1    ]
  *
- * by its Taylor series for a small part of h, and squaring. What is kept is the exponential less
- * one, so that a short period keeps its digits.
+ * computed by scaling and squaring: the Taylor series gives the exponential for a small part of h,
+ * and squaring extends it to h. The code stores the exponential minus the identity, so that short
+ * periods lose no digits to rounding.
  */
 #include "dense.h"
 
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* to = x y, of size * size each. */
+/* to = x y; each matrix is size by size. */
 static void dense_multiply(unsigned size, double *to, const double *x, const double *y)
 {
     for (unsigned i = 0; i < size; i++)
@@ -26,7 +27,7 @@ static void dense_multiply(unsigned size, double *to, const double *x, const dou
         }
 }
 
-/* The greatest sum of a row. */
+/* The greatest sum of absolute values in a row. */
 static double dense_norm(unsigned size, const double *x)
 {
     double norm = 0;
@@ -40,7 +41,7 @@ static double dense_norm(unsigned size, const double *x)
     return norm;
 }
 
-/* grown = exp(m) - 1; `m` is scaled on the way, `term` and `product` are scratch. */
+/* grown = exp(m) - I. Overwrites m; `term` and `product` are scratch. */
 static void dense_exponential(unsigned size, double *grown, double *m, double *term,
                               double *product)
 {

@@ -1,4 +1,4 @@
-/* The boost with a diode for the other switch. */
+/* The boost with a diode in place of the second switch. */
 #include "models.h"
 #include "switched.h"
 

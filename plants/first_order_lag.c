@@ -1,4 +1,4 @@
-/* T x' = gain input - x, output = x. Exact for an input that is held. */
+/* T x' = gain input - x, output = x. The solution is exact for an input that is held. */
 #include <math.h>
 
 #include "instance.h"
@@ -8,7 +8,7 @@ enum { FIRST_ORDER_LAG_GAIN, FIRST_ORDER_LAG_TIME };
 
 struct first_order_lag {
     double x, gain;
-    double gone; /* of the way to the end, in each period */
+    double gone; /* fraction of the way to its final value that x moves in one period */
     double period_s;
 };
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So that what a step uses of a small model is in as few cache lines as can be. */
+/* Components are aligned to cache lines, so that a step of a small model touches as few of them as
+ * possible. */
 enum { INSTANCE_LINE = 64 };
 
 int instance_create(void **self, const struct hil_config *config, size_t size)

@@ -1,11 +1,11 @@
-/* What the models here share in making a component. */
+/* Creating and destroying components: functions that the built-in models share. */
 #ifndef HILOCO_PLANTS_INSTANCE_H
 #define HILOCO_PLANTS_INSTANCE_H
 
 #include "model.h"
 
-/* Makes `size` bytes, all 0, for a period that there can be. Returns 0, -EDOM or -ENOMEM; *self is
- * set on success only. */
+/* Allocates `size` zeroed bytes for a component. Returns 0, -EDOM if the period is not positive and
+ * finite, or -ENOMEM. Sets *self on success only. */
 int instance_create(void **self, const struct hil_config *config, size_t size);
 
 void instance_destroy(void *self);

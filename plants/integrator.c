@@ -1,11 +1,11 @@
-/* x' = gain input, output = x. Exact for an input that is held. */
+/* x' = gain input, output = x. The solution is exact for an input that is held. */
 #include <math.h>
 
 #include "instance.h"
 #include "models.h"
 
 struct integrator {
-    double x, gain; /* of the input, in each period */
+    double x, gain; /* each period adds gain * input to x */
 };
 
 static int integrator_create(void **self, const struct hil_config *config)

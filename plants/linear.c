@@ -4,12 +4,12 @@
  *      exp [a h  b h]  =  [exp(M)  phi(M) b h]      M = a h
  *          [ 0    0 ]     [  0         1     ]      phi(M) = I + M/2! + M^2/3! + ...
  *
- * and exp(M) = I + M phi(M), so phi is all there is to compute: by its Taylor series for a
- * small M, and by doubling (scaling and squaring) up to the M that was asked for.
+ * Since exp(M) = I + M phi(M), only phi has to be computed: by its Taylor series for a scaled-down
+ * M, and from there by doubling (scaling and squaring) up to the requested M.
  *
- * M is 2 by 2. By Cayley and Hamilton M^2 = trace M - det I, hence every polynomial in M is
- * p I + q M for two numbers p and q, and the series is summed on such pairs: an eighth of
- * the work of matrix products, and no special case for real, complex or equal eigenvalues.
+ * M is 2 by 2. By the Cayley-Hamilton theorem M^2 = trace M - det I, so every polynomial in M is
+ * p I + q M for two numbers p and q. The series is summed on such pairs. That takes an eighth of
+ * the work of matrix products, and needs no special case for real, complex or equal eigenvalues.
  */
 #include "linear.h"
 
@@ -20,7 +20,7 @@ struct pair {
     double p, q;
 };
 
-/* All that the series needs to know of M. */
+/* The series needs only these two numbers of M. */
 struct invariants {
     double trace, det;
 };
@@ -30,7 +30,7 @@ static struct pair times_m(struct pair x, struct invariants m)
     return (struct pair){-m.det * x.q, x.p + m.trace * x.q};
 }
 
-/* The series of phi is cut where its terms fall below rounding, for M up to this size. */
+/* For M up to this size, the terms of phi's series that are left out are below rounding. */
 static const double series_size = 0.25;
 
 static struct pair phi_series(struct invariants m)
@@ -59,7 +59,7 @@ static struct pair phi_series(struct invariants m)
     return phi;
 }
 
-/* No eigenvalue of M is larger than this. */
+/* An upper bound of the magnitude of M's eigenvalues. */
 static double size_of(struct invariants m)
 {
     return fabs(m.trace) + sqrt(fabs(m.det));
@@ -123,7 +123,7 @@ void linear_sample(struct linear *sampled, const struct linear *continuous, doub
     m.trace = ldexp(m.trace, -doublings);
     m.det = ldexp(m.det, -2 * doublings);
 
-    /* What is kept of exp(M) is exp(M) - I: next to I a small M would lose its digits. */
+    /* `grown` is exp(M) - I: a small M added to I would lose digits to rounding. */
     const struct pair series = phi_series(m);
     struct matrix phi = write_out(series, a, scale);
     struct matrix grown = write_out(times_m(series, m), a, scale);
@@ -131,7 +131,7 @@ void linear_sample(struct linear *sampled, const struct linear *continuous, doub
     for (int i = 0; i < doublings; i++) {
         const struct matrix factor = plus_identity(grown, 2); /* exp(M) + I */
 
-        phi = times(factor, phi); /* the integral over twice as long */
+        phi = times(factor, phi); /* integrates over twice the time */
         grown = times(factor, grown);
     }
 

@@ -1,10 +1,10 @@
 /*
- * A linear system of two states and one input, and its exact sampling.
+ * Linear systems of two states and one input, and their exact sampling.
  *
  *      continuous   x' = a x + b u
  *      sampled      x+ = a x + b u     one period later, u held over it
  *
- * Both have the same shape, so both are a struct linear.
+ * A struct linear holds either form, as both have the same shape.
  */
 #ifndef HILOCO_PLANTS_LINEAR_H
 #define HILOCO_PLANTS_LINEAR_H
@@ -15,9 +15,9 @@ struct linear {
 };
 
 /*
- * Samples a continuous system with a zero-order hold: exact but for rounding, for any
- * matrix (singular, oscillating, with equal eigenvalues) and any period >= 0. Numbers that
- * are not finite give NaN.
+ * Samples a continuous system with a zero-order hold. The result is exact except for rounding, for
+ * any matrix (singular, oscillating, with equal eigenvalues) and any period >= 0. If a number is
+ * not finite, the result is NaN.
  */
 void linear_sample(struct linear *sampled, const struct linear *continuous, double period_s);
 

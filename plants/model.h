@@ -1,53 +1,53 @@
 /*
- * A model: whatever computes in a loop. A plant, a control law, a filter, a source: each is one
- * struct hil_model, which says in tables what it takes and gives, and has the functions to run it.
- * A component is an instance of a model: what create() returns.
+ * The interface of a model. A model is anything that computes in a loop: a plant, a control law, a
+ * filter, a source. Each is one struct hil_model. Its tables list the parameters, inputs, outputs
+ * and states, and its functions run it. A component is an instance of a model, made by create().
  *
- * This header stands alone. It is C11 and later, and C++17 and later, so that a model can be
- * compiled outside hiloco's tree; what is here is a binary interface (HIL_MODEL_ABI).
+ * This header includes nothing else of hiloco and works with C11, C++17 and later versions of both,
+ * so a model can be compiled outside hiloco's tree. It is a binary interface (HIL_MODEL_ABI).
  *
- * How a component is stepped. Its node has a loop of a fixed period. Of its steps 0, 1, 2, ...,
- * step n is due at t_n, in nanoseconds since the start of the run. In step n:
+ * How a component is stepped. Its node has a loop of a fixed period with the steps 0, 1, 2, ...
+ * Step n is due at t_n, in nanoseconds since the start of the run. In step n:
  *
  *      1. if n > 0, each continuous component advances over the interval that just ended, with the
- *         inputs that it held:                                           step(self, t_n, in, out)
- *      2. what was computed so far is sent to other nodes;
- *      3. the newest values from other nodes are taken in, and the sources' values at t_n;
- *      4. each sampled component computes, on the newest there is:       step(self, t_n, in, out)
- *      5. what they computed is sent, at once or one step later;
+ *         inputs that were held during it:                               step(self, t_n, in, out)
+ *      2. the node sends these results to other nodes;
+ *      3. the node takes in the newest values from other nodes, and the sources' values at t_n;
+ *      4. each sampled component computes from the newest values:        step(self, t_n, in, out)
+ *      5. the node sends these results, at once or one step later;
  *      6. the continuous components' inputs are latched for the coming interval:  apply(self, in)
  *
- * A continuous model (a plant) so sees inputs that are constant over each period, as behind a
- * digital-to-analogue converter, and out[] is what it gives at the period's end. A sampled model (a
- * law) computes at an instant, and holds its outputs until the next. Before step 0, the outputs are
- * those of output(); a sampled model without that function begins with its table's values.
+ * So the inputs of a continuous model (a plant) are constant over each period, as if they came from
+ * a digital-to-analogue converter. Its out[] holds the values at the period's end. A sampled model
+ * (a control law) computes at an instant, and its outputs hold until the next. Before step 0 the
+ * outputs are those of output(). A sampled model without output() starts with the values in its
+ * table.
  *
  * Values. in[] and out[] have a place for each row of the table, in its order; a wide row has as
- * many places as the component is wide. All of in[] is set at each call: an input that nothing is
- * connected to has its table's value. A function that succeeds has set all of out[]. Both are in
- * the table's units. A name ends in its unit (speed_rad_s, load_ohm), so that it is its own key in
- * a scenario.
+ * many places as the component is wide. All of in[] is set at each call; an unconnected input has
+ * the value in the table. A function that succeeds has set all of out[]. Both are in the table's
+ * units. A name ends in its unit (speed_rad_s, load_ohm) and is also the key in a scenario.
  *
- * Hardware. A model with apply() is of a device: what it is given leaves the program. So one
- * component is made for a whole run: its node does not rehearse its steps before step 0, and
- * destroys it when the loop ends. It is stepped in step 0 too, to read what is there by then. To
- * check a scenario components are made as well, with config->trial: such a one leaves the device
- * alone, and is destroyed at once.
+ * Hardware. A model with apply() drives a device: its inputs leave the program. So a whole run has
+ * just one component of it: the node does not rehearse the component's steps before step 0, and
+ * destroys it when the loop ends. Step 0 calls its step(), too, to read the device's first values.
+ * Checking a scenario also creates components, with config->trial set: such a component leaves the
+ * device alone and is destroyed at once.
  *
- * Real time. step(), output(), apply() and tune() are called inside a loop: they neither allocate,
- * nor block, nor call the system, and take much the same time always. The other functions may do
- * what they like.
+ * Real time. A loop calls step(), output(), apply() and tune(). They must not allocate, block or
+ * make system calls, and should always take about the same time. The other functions have no such
+ * limits.
  *
- * Threads. One component is used by one thread at a time; two components of one model may be used
- * by two threads at once, and in several processes. So a model keeps no state outside what create()
- * returned: the same calls with the same numbers give the same numbers, always.
+ * Threads. Only one thread at a time uses a component, but two threads may use two components of
+ * one model at once, also in several processes. So a model keeps no state outside the memory that
+ * create() returned: the same calls with the same numbers always give the same numbers.
  *
- * Errors. A function that fails returns a negative errno, having said what is wrong through the log
- * that create() was given: one line without a line's end. The harness adds which component it was,
- * and ends the run. An output that is not finite is found by the harness: a model that diverges
- * reports what it computed. step() of a device may return -ESTALE, having set all of out[]: what it
- * should have received is older than it may be. The node then does what its scenario says of a
- * stale input.
+ * Errors. A function that fails first reports the reason through the log that create() was given,
+ * as one line without a line end, and then returns a negative errno. The harness adds the
+ * component's name and ends the run. A model that diverges just returns its outputs; the harness
+ * detects values that are not finite. step() of a device may set all of out[] and return -ESTALE if
+ * the data that it received is too old. The node then does what its scenario says about stale
+ * inputs.
  */
 #ifndef HILOCO_MODEL_H
 #define HILOCO_MODEL_H
@@ -59,26 +59,26 @@
 extern "C" {
 #endif
 
-/* The version of this interface. It changes when a model that was compiled before no longer runs;
- * what is only added comes at the end of a structure, and shows in its size. */
+/* The version of this interface. It changes when models compiled for the version before no longer
+ * run. Additions go to the end of a structure and show in its size, without a new version. */
 #define HIL_MODEL_ABI 1u
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* What holds of a row: some of these, or 0. */
+/* Flags of a row; any combination, or 0. */
 enum {
-    HIL_REQUIRED = 1, /* of an input: something must be connected to it */
-    HIL_TUNABLE = 2,  /* of a parameter: tune() takes it */
-    HIL_WHOLE = 4,    /* of a parameter: whole numbers only */
-    HIL_WIDE = 8,     /* an array, with as many places as the component is wide; not of a state */
+    HIL_REQUIRED = 1, /* for inputs: something must be connected */
+    HIL_TUNABLE = 2,  /* for parameters: tune() can change it */
+    HIL_WHOLE = 4,    /* for parameters: whole numbers only */
+    HIL_WIDE = 8,     /* an array with as many places as the component is wide; not for states */
 };
 
 /* A row: a parameter, an input, an output or a state. */
 struct hil_quantity {
     const char *name; /* "inductance_h": lower-case letters, digits and '_' */
     const char *unit; /* "H"; "" for a pure number */
-    double value;     /* the default; of a state and an output, what it begins with */
-    double min, max;  /* the allowed range, both ends included; of an output, not looked at */
+    double value;     /* the default; for a state or an output, the initial value */
+    double min, max;  /* the allowed range, both ends included; ignored for an output */
     uint32_t flags;
     const char *doc; /* one line, no full stop */
 };
@@ -89,7 +89,7 @@ struct hil_quantities {
     uint32_t row_size; /* sizeof(struct hil_quantity) */
 };
 
-/* The most rows that one table may have. */
+/* The greatest number of rows in a table. */
 enum { HIL_QUANTITIES_MAX = 4096 };
 
 /* The table of the first `rows` rows of an array; the table of the whole array. */
@@ -101,26 +101,26 @@ enum { HIL_QUANTITIES_MAX = 4096 };
 
 /* --- models ----------------------------------------------------------------------------------- */
 
-/* Takes one line. Any thread may call it, but not in each step: it may call the system. */
+/* Logs one line. Any thread may call it, but not in every step, as it may make system calls. */
 typedef void hil_log_fn(void *arg, const char *line);
 
-/* What create() is given. It is the caller's, for the time of the call. */
+/* The argument of create(). It belongs to the caller and is valid only during the call. */
 struct hil_config {
     uint32_t size;  /* sizeof(struct hil_config) of the harness */
     uint32_t width; /* places of each wide row; 1 unless the model has such rows */
     double period_s;
     const double *parameters; /* in the table's order, checked against its ranges */
-    const double *states;     /* the initial ones; likewise */
+    const double *states;     /* initial values; in order and checked likewise */
     hil_log_fn *log;          /* never NULL; valid, with its argument, until destroy() */
     void *log_arg;
-    const struct hil_model *model; /* what is made: several models may share one create() */
-    uint32_t trial;                /* 1: it is only made to see whether it can be */
-    uint32_t real_time;            /* 1: it is stepped against the clock; 0: in virtual time */
-    uint32_t index;                /* which one of an array of components it is, from 0 */
+    const struct hil_model *model; /* the component's model: several models may share a create() */
+    uint32_t trial;                /* 1: only checks that the component can be created */
+    uint32_t real_time;            /* 1: steps run against the clock; 0: in virtual time */
+    uint32_t index;                /* place in an array of components, from 0 */
 };
 
 enum hil_model_kind {
-    HIL_CONTINUOUS = 1, /* advances over the interval that ends now, with held inputs */
+    HIL_CONTINUOUS = 1, /* advances over the interval that ends now, with its inputs held */
     HIL_SAMPLED = 2,    /* computes at an instant from the newest inputs */
 };
 
@@ -130,51 +130,54 @@ struct hil_model {
     const char *name;
     const char *doc;    /* one line, no full stop */
     uint32_t kind;      /* an enum hil_model_kind */
-    uint32_t width_max; /* of a component; 1: the model has no wide rows */
+    uint32_t width_max; /* greatest width of a component; 1: the model has no wide rows */
 
-    struct hil_quantities parameters; /* fixed for a component's life, but for the tunable ones */
+    struct hil_quantities parameters; /* fixed for a component's life, except the tunable ones */
     struct hil_quantities inputs;
     struct hil_quantities outputs;
-    struct hil_quantities states; /* what can be given an initial value */
+    struct hil_quantities states; /* those that a scenario can initialise */
 
     /*
-     * Makes a component. Returns 0, -EDOM when the parameters or the period make no sense together,
-     * -ENOMEM, or another negative errno; *self is set on success only.
+     * Makes a component. Returns 0, -EDOM if the parameters and the period do not make sense
+     * together, -ENOMEM, or another negative errno. Sets *self on success only.
      */
     int (*create)(void **self, const struct hil_config *config);
 
-    /* The outputs in the present state, with these inputs held. May be NULL of a sampled model. */
+    /* Computes the outputs in the present state with these inputs held. A sampled model may have
+     * NULL. */
     int (*output)(const void *self, const double *in, double *out);
 
-    /* One period, which ends at t_ns, of a continuous model; of a sampled one, the work at t_ns. */
+    /* Advances a continuous model by one period, which ends at t_ns. Computes a sampled model's
+     * outputs at t_ns. */
     int (*step)(void *self, uint64_t t_ns, const double *in, double *out);
 
     void (*destroy)(void *self);
 
-    /* What follows is optional: NULL where a model has none. */
+    /* The functions from here on are optional and may be NULL. */
 
-    /* The inputs were just latched. For models of hardware, which put them out now; such a model
-     * has it even if it puts nothing out. */
+    /* Called when the inputs were latched, so that a model of hardware can output them now. A model
+     * of hardware must have this function, even if its device has no outputs. */
     int (*apply)(void *self, const double *in);
 
     /*
-     * Sets a tunable parameter, between two steps. `place` is where create() found it in
-     * parameters[], and the value has been checked against its range. Returns -EDOM, with nothing
-     * changed, when the value makes no sense beside the others.
+     * Sets a tunable parameter between two steps. `place` is its index in config->parameters[]. The
+     * caller has checked the value against the parameter's range. Returns -EDOM, with nothing
+     * changed, if the value does not make sense together with the others.
      */
     int (*tune)(void *self, uint32_t place, double value);
 
     /*
-     * The state as bytes, opaque, for a component of the same model made with the same config:
-     * restored there it goes on with the very numbers. save() returns how many bytes there are, and
-     * writes them if `size` is no less. restore() returns -EINVAL for bytes that are not such.
+     * Save and restore the state as opaque bytes. A component of the same model, made with the same
+     * config, continues with exactly the same numbers once they are restored. save() returns the
+     * number of bytes, and writes them if `size` is at least that. restore() returns -EINVAL for
+     * bytes that save() did not write.
      */
     int64_t (*save)(const void *self, void *bytes, size_t size);
     int (*restore)(void *self, const void *bytes, size_t size);
 };
 
-/* What a shared library exports to be a model: one descriptor, of this name. A scenario then names
- * its file: "converters.plant: ./motor.so". docs/writing-a-model.md shows how. */
+/* A shared library that is a model exports one descriptor of this name. A scenario then names the
+ * library's file: "converters.plant: ./motor.so". docs/writing-a-model.md shows how. */
 #ifdef __GNUC__
 __attribute__((visibility("default")))
 #endif

@@ -1,4 +1,5 @@
-/* The continuous models that are built in, one file each; harness/models/builtin.c lists them. */
+/* The built-in continuous models, each in a file of its own. harness/models/builtin.c lists them.
+ */
 #ifndef HILOCO_PLANTS_MODELS_H
 #define HILOCO_PLANTS_MODELS_H
 
@@ -13,7 +14,7 @@ extern const struct hil_model model_series_bucks;
 /* Machines and sources. */
 extern const struct hil_model model_dc_motor, model_pmsm, model_battery;
 
-/* Signals of any quantity. */
+/* Signal blocks for any quantity. */
 extern const struct hil_model model_integrator, model_first_order_lag, model_second_order_lag;
 
 #endif

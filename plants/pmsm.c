@@ -1,14 +1,15 @@
 /*
- * A permanent-magnet synchronous motor in the rotor's coordinates, and its inverter averaged:
+ * A permanent-magnet synchronous motor in rotor coordinates, and its averaged inverter:
  *
  *      Ld id' = vd - R id + p w Lq iq                torque = 3/2 p (psi iq + (Ld - Lq) id iq)
  *      Lq iq' = vq - R iq - p w (Ld id + psi)        J w' = torque - B w - load,  angle' = w
  *
- * The inverter gives the voltage that it is asked for, up to the circle that space-vector
- * modulation reaches: of radius Vdc / sqrt 3. Beyond, it keeps the direction.
+ * The inverter gives the requested voltage, limited to the circle that space-vector modulation can
+ * reach, of radius Vdc / sqrt 3. A larger request keeps its direction and is shortened.
  *
- * Not linear: the classical Runge-Kutta method, in so many parts of a period that each is at most a
- * fiftieth of the shortest time constant of the windings (and at most 100 parts).
+ * The equations are not linear. The classical Runge-Kutta method solves them. It divides a period
+ * into parts of at most a fiftieth of the windings' shortest time constant, but into no more than
+ * 100 parts.
  */
 #include <errno.h>
 #include <math.h>
@@ -76,7 +77,7 @@ static int pmsm_tune(void *self, uint32_t place, double value)
     return 0;
 }
 
-/* What of the voltages that are asked for the inverter gives. */
+/* The share of the requested voltages that the inverter gives, at most 1. */
 static double pmsm_given(const double *in)
 {
     const double asked = hypot(in[PMSM_VD], in[PMSM_VQ]);

@@ -1,4 +1,5 @@
-/* x'' + 2 damping w x' + w^2 x = w^2 gain input, output = x. Exact for an input that is held. */
+/* x'' + 2 damping w x' + w^2 x = w^2 gain input, output = x. The solution is exact for an input
+ * that is held. */
 #include <math.h>
 
 #include "instance.h"
@@ -8,7 +9,7 @@
 enum { SECOND_ORDER_LAG_GAIN, SECOND_ORDER_LAG_FREQUENCY, SECOND_ORDER_LAG_DAMPING };
 
 struct second_order_lag {
-    double x[2]; /* the output, and its derivative over w */
+    double x[2]; /* the output, and its derivative divided by w */
     double gain, w, damping, period_s;
     struct linear sampled;
 };
@@ -43,7 +44,7 @@ static int second_order_lag_create(void **self, const struct hil_config *config)
     return 0;
 }
 
-/* The output goes on with the slope that it has. */
+/* Tuning changes neither the output nor its slope. */
 static int second_order_lag_tune(void *self, uint32_t place, double value)
 {
     struct second_order_lag *p = self;

@@ -1,13 +1,14 @@
 /*
- * Synchronous bucks, averaged, with their outputs in series across one load: the coupled load. One
+ * Averaged synchronous bucks with their outputs in series across one load, which couples them. One
  * current flows through the string,
  *
  *      io = sum of (vC + ESR iL) / (load + sum of ESR)
  *      L iL' = d Vin - r iL - vo,  C vC' = iL - io,  vo = vC + ESR (iL - io)     r = rL + ron
  *
- * of each converter. That is exact for outputs in series, where a share of the load for each
- * (plants/buck.c) is exact only while they are balanced: their differences lack the load's damping.
- * Linear in d Vin, so exact for inputs that are held.
+ * for each converter. This is exact for outputs in series. The simpler way, a share of the load for
+ * each converter (plants/buck.c), is exact only while the converters are balanced: the load does
+ * not damp their differences. The equations are linear in d Vin, so the solution is exact for
+ * inputs that are held.
  */
 #include <math.h>
 
@@ -17,7 +18,7 @@
 
 enum { SERIES_WIDTH_MAX = 32, SERIES_STATES_MAX = 2 * SERIES_WIDTH_MAX };
 
-/* Rows of the tables; each has as many places as there are converters. */
+/* Rows of the parameters' table. Each but the load has a place for each converter. */
 enum { SERIES_L, SERIES_C, SERIES_RL, SERIES_RON, SERIES_ESR, SERIES_LOAD };
 
 struct series_bucks {
@@ -25,7 +26,7 @@ struct series_bucks {
     double x[SERIES_STATES_MAX], scratch[SERIES_STATES_MAX];
     double a[SERIES_STATES_MAX * SERIES_STATES_MAX], b[SERIES_STATES_MAX * SERIES_WIDTH_MAX];
     double esr[SERIES_WIDTH_MAX];
-    double path_ohm; /* load and all ESR */
+    double path_ohm; /* the load plus every ESR */
 };
 
 static void series_equations(struct series_bucks *s, const double *p)
@@ -36,7 +37,7 @@ static void series_equations(struct series_bucks *s, const double *p)
         const double l = p[SERIES_L * n + i], c = p[SERIES_C * n + i];
         double *current = &s->a[2 * i * states], *voltage = &s->a[(2 * i + 1) * states];
 
-        for (unsigned j = 0; j < n; j++) { /* what io does, by each converter's share of it */
+        for (unsigned j = 0; j < n; j++) { /* the effect of io, by converter j's part of it */
             current[2 * j] = s->esr[i] / l * s->esr[j] / s->path_ohm;
             current[2 * j + 1] = s->esr[i] / l / s->path_ohm;
             voltage[2 * j] = -s->esr[j] / c / s->path_ohm;

@@ -5,20 +5,20 @@
 
 #include "switching.h"
 
-/* What the switches are told: the other one, the main one, or neither to be on. */
+/* The switch that is commanded on. */
 enum command { OTHER, MAIN, NEITHER };
 
 struct switched {
     double x[CIRCUIT_STATES];
-    double at_s, on_s; /* in this cycle: now, and when the main switch turns off */
-    double feeding;    /* as the switches were last */
+    double at_s, on_s; /* times in this cycle: now, and when the main switch turns off */
+    double feeding;    /* of the most recent switch position */
     struct switching switching;
 
     const struct circuit_topology *topology;
     enum switched_rectifier rectifier;
     struct circuit circuit;
     double cycle_s, dead_s, limit_a;
-    double look_s; /* a current does not come to a level and leave it again in less */
+    double look_s; /* longest stretch: in less, a current cannot cross a level and return */
 };
 
 static void switched_set_look(struct switched *p)
@@ -64,13 +64,13 @@ int switched_tune(void *self, uint32_t place, double value)
 
 /* --- between two changes of the switches ------------------------------------------------------ */
 
-/* A circuit for a while: its equations, and its input. */
+/* The circuit while no switch changes: its equations and its input. */
 struct stretch {
     struct linear equations;
     double u, feeding;
 };
 
-/* With the main switch on (1), or with the current through the other switch or a diode (0). */
+/* `on` is 1 while the main switch conducts, and 0 while the other switch or its diode does. */
 static struct stretch switched_conducting(const struct switched *p, int on, const double *in)
 {
     struct stretch s = {.u = p->topology->source[on] * in[CIRCUIT_INPUT_VOLTAGE],
@@ -80,7 +80,7 @@ static struct stretch switched_conducting(const struct switched *p, int on, cons
     return s;
 }
 
-/* Without current: the capacitor feeds the load alone. */
+/* No current flows in the inductor: only the capacitor feeds the load. */
 static struct stretch switched_idle(const struct switched *p, const double *in)
 {
     struct stretch s = {0};
@@ -99,7 +99,7 @@ static double switched_slope(const struct stretch *s, const double *x)
            s->equations.b[CIRCUIT_CURRENT] * s->u;
 }
 
-/* The state after t. */
+/* Computes the state after t. */
 static void switched_after(const struct stretch *s, const double *x, double t, double *after)
 {
     struct linear sampled;
@@ -110,8 +110,8 @@ static void switched_after(const struct stretch *s, const double *x, double t, d
     linear_advance(&sampled, after, s->u);
 }
 
-/* When the current comes to `level`, which lies between those at 0 and at t: the false position, in
- * the Illinois manner. */
+/* Returns the time at which the current reaches `level`, which lies between the currents at 0 and
+ * at t. Uses the false position method in its Illinois variant. */
 static double switched_crossing(const struct stretch *s, const double *x, double level, double t,
                                 double at_t)
 {
@@ -141,8 +141,8 @@ static double switched_crossing(const struct stretch *s, const double *x, double
     return found;
 }
 
-/* Advances for `t`, or until the current comes to `level`: then it is exactly that. Returns for how
- * long. */
+/* Advances by `t`, or until the current reaches `level`; the current then is exactly `level`.
+ * Returns the time that it advanced by. */
 static double switched_run(struct switched *p, const struct stretch *s, double t, double level)
 {
     const double from = p->x[CIRCUIT_CURRENT];
@@ -162,7 +162,7 @@ static double switched_run(struct switched *p, const struct stretch *s, double t
     return t;
 }
 
-/* For how long no diode has reason to conduct: until the output has fallen to the source. */
+/* The time for which no diode conducts: until the output has fallen to the source's voltage. */
 static double switched_rest(const struct switched *p, const double *in)
 {
     const double source = p->topology->source[0] * in[CIRCUIT_INPUT_VOLTAGE];
@@ -176,7 +176,7 @@ static double switched_rest(const struct switched *p, const double *in)
            log(output / source);
 }
 
-/* With both switches off. */
+/* Advances with both switches off. Returns the time that it advanced by. */
 static double switched_by_diodes(struct switched *p, const double *in, double t)
 {
     const struct stretch main = switched_conducting(p, 1, in),
@@ -193,7 +193,8 @@ static double switched_by_diodes(struct switched *p, const double *in, double t)
 
 /* --- a cycle ---------------------------------------------------------------------------------- */
 
-/* A current at its limit ends the on-time, and one beyond it never begins. */
+/* Advances with the main switch on. A current that reaches the limit ends the on-time. If the
+ * current is at or above the limit already and rising, the on-time ends at once. */
 static double switched_with_main_on(struct switched *p, const double *in, double t)
 {
     const struct stretch on = switched_conducting(p, 1, in);
@@ -209,7 +210,7 @@ static double switched_with_main_on(struct switched *p, const double *in, double
     return ran;
 }
 
-/* What the switches are told now, and until when. */
+/* Returns the present command, and sets *until_s to the time in the cycle at which it ends. */
 static enum command switched_command(const struct switched *p, double *until_s)
 {
     const enum command after = p->rectifier == SWITCHED_DIODE ? NEITHER : OTHER;
@@ -250,12 +251,12 @@ static void switched_advance_slot(struct switched *p, const double *in)
     const double look_s = fmax(p->look_s, p->switching.slot_s / 64);
 
     if (p->switching.slot == 0) {
-        const double duty = in[CIRCUIT_DUTY]; /* one that is not a number leaves the switch off */
+        const double duty = in[CIRCUIT_DUTY]; /* NaN leaves the switch off */
         p->at_s = 0;
         p->on_s = duty > 0 ? duty * p->cycle_s : 0;
     }
-    /* Every stretch ends at a change, of which a slot has few: the bound is for what is no number.
-     */
+    /* Every stretch ends at a change of the switches or after look_s, so a slot has few of them.
+     * The bound of 1000 ends the loop if a number is NaN. */
     for (int i = 0; i < 1000 && end_s - p->at_s > 1e-12 * p->cycle_s; i++) {
         double until_s;
         const enum command command = switched_command(p, &until_s);

@@ -1,4 +1,4 @@
-/* The boost with two switches. */
+/* The synchronous boost, with its switching resolved. */
 #include "models.h"
 #include "switched.h"
 

@@ -1,20 +1,20 @@
 /*
- * The buck with its switching resolved, so with its ripple. A switching period, or cycle,
- * begins with the switch on and ends with it off; the duty is latched where it begins, as
- * the shadow register of a PWM unit does.
+ * The synchronous buck with its switching resolved, and hence with its ripple. A switching period
+ * (cycle) begins with the switch on and ends with it off. The duty is latched at the beginning of
+ * the cycle, as by the shadow register of a PWM unit.
  *
  *      in  |########|................|    # source drives the inductor
  *          0        d T              T
  *
- * The circuit is the same in both parts and only the input differs, so with
- * G(t) = integral of exp(A s) B over 0..t, and t_off the time off, a cycle is
+ * The circuit is the same in both parts; only its input differs. With
+ * G(t) = integral of exp(A s) B over 0..t, and t_off the time for which the switch is off, a cycle
+ * is exactly
  *
  *      x+ = exp(A T) x + (G(T) - G(t_off)) Vin
  *
- * exactly: the second bracket depends on the duty alone and is kept until that changes.
+ * The factor of Vin depends on only the duty, so it is kept until the duty changes.
  *
- * What holds here for a cycle holds for a slot of it (switching.h), with its own part of the
- * time on.
+ * The code applies this to each slot of a cycle (switching.h), with the slot's part of the on-time.
  */
 
 #include "circuit.h"
@@ -62,7 +62,7 @@ static double share_on(const struct switched_buck *plant)
 {
     const double on = plant->duty * plant->switching.slots_per_cycle - plant->switching.slot;
 
-    if (!(on > 0)) /* a duty that is not a number leaves the switch off */
+    if (!(on > 0)) /* a duty of NaN leaves the switch off */
         return 0;
     return on < 1 ? on : 1;
 }
@@ -99,7 +99,7 @@ static int switched_buck_create(void **self, const struct hil_config *config)
     return 0;
 }
 
-/* With the inductor always feeding the output, the switches do not show in it. */
+/* The inductor always feeds the output, so the output does not depend on the switches' position. */
 static int switched_buck_output(const void *self, const double *in, double *out)
 {
     const struct switched_buck *p = self;

@@ -1,4 +1,4 @@
-/* The buck-boost with two switches. */
+/* The synchronous buck-boost, with its switching resolved. */
 #include "models.h"
 #include "switched.h"
 

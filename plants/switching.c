@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <math.h>
 
-/* More would block a step for milliseconds, or is a mistake in a unit. */
+/* More slots would make a step take milliseconds. So many are probably a wrong unit. */
 static const double slots_max = 1e6;
 
-/* The whole number that `ratio` is but for rounding, or 0. */
+/* Returns the whole number that `ratio` equals except for rounding, or 0 if there is none. */
 static unsigned switching_whole(double ratio)
 {
     const double nearest = round(ratio);
@@ -23,7 +23,8 @@ int switching_init(struct switching *switching, double frequency_hz,
     const unsigned slots_per_step = cycles_per_step < 1 ? 1 : switching_whole(cycles_per_step);
     const unsigned slots_per_cycle = cycles_per_step < 1 ? switching_whole(1 / cycles_per_step) : 1;
 
-    /* Anything else beats: a step would end now here, now there in the ripple. */
+    /* With any other ratio, steps would end at varying points of the ripple, which would appear as
+     * a beat. */
     if (!slots_per_step || !slots_per_cycle) {
         config->log(config->log_arg,
                     "the switching period and the component's period do not divide one another");

@@ -1,8 +1,9 @@
-# What is measured beside something, as ratios to it, from build/bench.json:
+# Plots the benchmarks of build/bench.json that have a comparison, each as a ratio to it:
 #
 #       gnuplot -e "from='build/bench.json'; to='build/bench.png'" traces/bench.gp
 #
-# Above 1 is better than the other, whichever way better is; a mark says how far the target is.
+# Above 1 is better than the comparison, whether lower or higher values are better. A mark shows the
+# target.
 
 if (!exists("from")) from = 'build/bench.json'
 if (!exists("to")) to = 'build/bench.png'

@@ -1,6 +1,6 @@
 /*
- * The LTTng provider `hiloco`: a shared object, for only a program that is traced should have
- * LTTng's threads. harness/tracing/provider.c loads it.
+ * The LTTng provider `hiloco`. It is a shared object, so that a program gets LTTng's threads only
+ * when it is traced. harness/tracing/provider.c loads it.
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
@@ -95,7 +95,7 @@ static void on_peer_lost(uint32_t node, uint32_t peer, bool left)
     lttng_ust_tracepoint(hiloco, peer_lost, node, peer, left);
 }
 
-/* LTTng changes it while the program runs. */
+/* LTTng changes this word when somebody starts or stops tracing the event. */
 #define WANTED(event) &lttng_ust_tracepoint_hiloco___##event.state
 
 __attribute__((visibility("default"))) const struct hil_trace_provider hiloco_provider = {

@@ -1,7 +1,7 @@
 /*
- * The events of the LTTng provider `hiloco`: docs/tracing.md says what each means.
+ * The events of the LTTng provider `hiloco`. docs/tracing.md says what each one means.
  *
- * LTTng reads this file several times over, so it has no ordinary guard.
+ * LTTng includes this file several times, so it has no ordinary include guard.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER hiloco
@@ -17,7 +17,7 @@
 #include "channels/loco/trace.h"
 #include "harness/run/tracer.h"
 
-/* The macros are no declarations to clang-format. */
+/* clang-format does not recognise these macros as declarations. */
 /* clang-format off */
 
 /* --- loops ------------------------------------------------------------------------------------ */

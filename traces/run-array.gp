@@ -1,5 +1,5 @@
-# One quantity of all components of an array: the band that holds them and their mean over the whole run,
-# each of them over the start-up, and how far each still swings in the end.
+# One quantity of all components of an array: their mean and the band that contains them over the
+# whole run, each component's curve over the start-up, and how far each one still swings at the end.
 
 height = 760
 y_at(pixels) = 1 - pixels / real(height)

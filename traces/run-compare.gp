@@ -1,4 +1,5 @@
-# Two runs: a row for each signal, both values on the left and how far they are apart on the right.
+# Compares two runs: a row for each signal, with both values on the left and their difference on the
+# right.
 
 head = 84
 foot = 46
@@ -21,7 +22,7 @@ set label 4 'Values' at screen x_at(left), y_at(64) font 'DejaVu Sans Bold,10' t
 set label 5 'B - A' at screen x_at(left + half + gap), y_at(64) font 'DejaVu Sans Bold,10' textcolor rgb ink
 set xrange [x_from:x_to]
 
-# Events of one record that the other has not, or not then.
+# Events of one record that the other record lacks, or has at another time.
 do for [at in first_events] { set arrow from at + 0, graph 0 to at + 0, graph 1 nohead back dashtype 3 linecolor rgb '#2b7bba' }
 do for [at in second_events] { set arrow from at + 0, graph 0 to at + 0, graph 1 nohead back dashtype 2 linecolor rgb '#cf4f0b' }
 

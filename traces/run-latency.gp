@@ -1,4 +1,4 @@
-# A histogram of each time that was measured, over a common logarithmic axis.
+# A histogram of each kind of measured time, all over one logarithmic axis.
 
 panel = 74
 room = 30 + greater(bold_size(label_letters), text_size(words_letters))
@@ -11,7 +11,7 @@ y_at(pixels) = 1 - pixels / real(height)
 eval terminal(width, height)
 set output '../'.name.'.'.format.part
 
-# The values' range, over all histograms, in whole decades.
+# The range of the values of all histograms, in whole decades.
 x_from = 1e9
 x_to = 1e-9
 y_to = 1

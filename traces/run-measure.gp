@@ -1,5 +1,5 @@
-# A measure of a run beside its reference: all of it above, the start-up below. Marks at the
-# bottom stand where steps were missed.
+# A measure of a run with its reference: the whole run above, the start-up below. Marks at the
+# bottom show where steps were missed.
 
 height = is_part ? 350 : 560
 width = greater(width, left + 60 + text_size(strlen(subtitle) + strlen(overshoot)))

@@ -1,16 +1,16 @@
-# The signals of a node: a row for each unit, all of the run on the left and the start-up on the
+# The signals of a node: a row for each unit, with the whole run on the left and the start-up on the
 # right.
 
 head = 64
 foot = 46
-# A panel is as high as its key needs.
+# A panel is high enough for its key.
 array top[panels + 1]
 top[1] = head
 do for [p = 1:panels] { top[p + 1] = top[p] + greater(190, 40 + 17 * (last[p] - first[p] + 1)) }
 height = top[panels + 1] + foot
 y_at(pixels) = 1 - pixels / real(height)
 room = 50 + greater(120, text_size(label_letters))
-gap = left + 8 # tics of as many digits fit beside the right plot
+gap = left + 8 # room for the right plot's tics, with as many digits as the left one's
 width = greater(width, left + room + gap + 2 * 330)
 wide = is_part ? width - left - room : 0.58 * (width - left - room - gap)
 

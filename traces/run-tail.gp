@@ -1,4 +1,5 @@
-# The tail of each time that was measured: the share of them that is longer, both logarithmic.
+# The tail of each kind of measured time: the share of samples that are longer than a given time.
+# Both axes are logarithmic.
 
 height = 560
 room = 42 + greater(168, text_size(label_letters))
@@ -22,7 +23,7 @@ set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
 set label 3 'share that took as long or longer' at screen x_at(20), y_at((64 + height - 54) / 2) center rotate textcolor rgb ink
 set key at screen x_at(width - room + 10), y_at(64) left top Left reverse samplen 2.5 spacing 1.3 textcolor rgb ink
 
-# A colour for each array of nodes, in their order; round trips in grey.
+# A colour for each array of nodes, in their order. Round trips are grey.
 array hues[6] = ['#2b7bba', '#cf4f0b', '#3a8a4d', '#8e5bb0', '#b08a00', '#7f1d02']
 dash(label) = strstrt(label, 'late') ? 1 : strstrt(label, 'step') ? 2 : strstrt(label, 'period') ? 3 : strstrt(label, 'age') ? 4 : 5
 hue(i) = value(sprintf('node_%d', i)) > 0 ? hues[1 + (value(sprintf('node_%d', i)) - 1) % 6] : ink

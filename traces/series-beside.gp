@@ -1,5 +1,5 @@
-# Two sweeps over the same values: a row of two panels for each, over a common time axis and with
-# a common scale, and what the second one missed.
+# Two sweeps over the same values: a row of two panels for each value, with the same time axis and
+# scale, and the steps that the second sweep missed.
 
 panel = greater(greater(84, 220.0 / n), (label_lines + 3) * line_height + 22)
 head = 82

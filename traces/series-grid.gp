@@ -1,6 +1,6 @@
-# Many series: panels beside and below one another, each under its own words, over a common time
-# axis and with a common scale. A sweep over two keys is a table then: a row for each value of the
-# first, a column for each of the second.
+# A grid of panels for many series, each below its own caption, all with the same time axis and
+# scale. A sweep over two keys makes a table: a row for each value of the first key, and a column
+# for each value of the second.
 
 block = (label_lines + 2) * line_height + 6
 panel = 74 + block

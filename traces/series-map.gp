@@ -1,7 +1,7 @@
-# A map of a sweep over two keys: a cell for each run. Blues settle, or pass, and oranges do not, as in
-# the other figures; the darker the blue, the greater the value.
+# A map of a sweep over two keys: a cell for each run. As in the other figures, blue runs settle (or
+# pass) and orange ones do not. A darker blue is a greater value.
 
-# In the order of what a cell can be, after one that has a value.
+# The colours of cells without a value, by kind of cell from 1; kind 0 has a value.
 array kind_colour[5] = ['#2b7bba', '#cf4f0b', '#b8b8b8', '#f59b42', '#efefef']
 array kind_name[5] = ['passed', 'failed', 'inconclusive', 'does not settle', 'not known']
 has(kind) = int(kinds) / 2 ** kind % 2
@@ -12,7 +12,7 @@ do for [i = 1:y_count] { letters = greater(letters, strlen(y_value[i])) }
 x_letters = 0
 do for [i = 1:x_count] { x_letters = greater(x_letters, strlen(x_value[i])) }
 
-# The cells are as wide as what is written in them, as long as there is room.
+# While there is room, each cell is as wide as its text.
 few = x_count <= 16 && y_count <= 40
 cell_width = few ? greater(text_size(cell_letters), text_size(x_letters)) + 14 : greater(6, 720.0 / x_count)
 cell_height = y_count <= 24 ? 26 : greater(6, 600.0 / y_count)
@@ -60,7 +60,7 @@ if (has_values) {
     unset colorbox
 }
 
-# What has no value is named below the scale.
+# Below the scale, a legend names the kinds of cells without a value.
 at = 64 + (has_values ? greater(100, map_height * 0.6) + 26 : 10)
 do for [kind = 1:5] {
     if (has(kind)) {
@@ -73,7 +73,7 @@ do for [kind = 1:5] {
 
 data = name.'-cells-1.dat'
 middle = value_from + 0.45 * (value_to - value_from)
-low = 0.48 # half a cell, less a gap
+low = 0.48 # half a cell minus a gap
 if (!few) { low = 0.5 }
 plot data using (int($3) == 0 ? $1 : NaN):2:($1 - low):($1 + low):($2 - low):($2 + low):4 \
          with boxxyerror fillcolor palette, \

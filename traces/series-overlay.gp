@@ -1,5 +1,5 @@
-# All series over one another, the widest band first, so that each smaller one lies on top. What
-# became of each is beside its name while there is room; of many the panels say it.
+# All series in one plot, the widest band first, so that narrower ones lie on top. While there is
+# room, each series' outcome stands beside its name; with many series only the panels show it.
 
 few = n <= 12
 each = label_lines * line_height + (few ? line_height + 16 : 4)

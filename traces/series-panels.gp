@@ -1,5 +1,5 @@
-# One panel for each series, one below the other over a common time axis and with a common
-# scale: none hides another, and their sizes compare.
+# One panel for each series, one below the other, all with the same time axis and scale. So no
+# series hides another, and their sizes can be compared.
 
 block = (label_lines + 2) * line_height
 panel = greater(74, greater(block + 10, 220.0 / n))

@@ -1,4 +1,4 @@
-# The round trip of the loop against the period of a node, with one and two periods beside it.
+# The loop's round trip against a node's period, with lines at one and two periods for comparison.
 
 height = 520
 y_at(pixels) = 1 - pixels / real(height)

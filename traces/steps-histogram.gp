@@ -1,5 +1,5 @@
-# How late the steps were, and how long: the count on a logarithmic axis, so that the one step in a
-# million shows beside the million.
+# Histograms of how late and how long the steps were. The count's axis is logarithmic, so that one
+# step in a million is visible.
 
 panel = 200
 head = 64
@@ -19,7 +19,8 @@ array colors[8] = ['#2b7bba', '#d98324', '#8e5ea2', '#2f9e8f', '#b3474a', '#8a6d
 array series[2] = ['late', 'step']
 array words[2] = ['lateness', 'length']
 
-# One axis for both. A range that was set before would leave out what stats sees.
+# Both histograms share an axis. `stats` must come before the range is set, or it would ignore the
+# values outside.
 x_to = 1
 do for [k = 1:2] { do for [i = 1:n] {
     stats sprintf('%s-%s-%d.dat', name, series[k], i) using 2 nooutput

@@ -1,4 +1,5 @@
-# The share of steps that were later, or longer, than a time; and of round trips.
+# The share of steps that were later, or longer, than a given time, and the share of longer round
+# trips.
 
 head = 64
 foot = 52

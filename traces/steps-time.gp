@@ -1,5 +1,5 @@
 # How late and how long the steps were over time: a panel for each array of nodes. Each point is the
-# greatest of its moment; a dot is a stretch of misses.
+# greatest value in its interval. A dot is a series of missed steps.
 
 panel = 220
 head = 64

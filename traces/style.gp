@@ -1,22 +1,22 @@
-# What all figures have in common. It is loaded, and a figure's script after it, for each
-# format.
+# Settings and functions that all figures share. For each output format this script is loaded first,
+# then the figure's script.
 
 set encoding utf8
 
-# Sizes are those of the SVG; the PNG has more pixels, and everything in it grows alike.
+# Sizes are those of the SVG. The PNG has more pixels, and everything in it is scaled up equally.
 png_scale = 1.6
 terminal(width, height) = format eq 'png' \
     ? sprintf("set terminal pngcairo noenhanced background '#ffffff' font 'DejaVu Sans,10' size %d,%d fontscale %g linewidth %g pointscale %g", \
               png_scale * width, png_scale * height, png_scale, png_scale, png_scale) \
     : sprintf("set terminal svg noenhanced background '#ffffff' font 'DejaVu Sans,10' size %d,%d", width, height)
 
-# Distances from the picture's edges are given in the units of its size. The plots begin at `left`:
-# tics of eight digits fit there, and the axis's label beside them.
+# Distances from the picture's edges are in the same units as its size. The plots begin at `left`,
+# which leaves room for tics of eight digits and the axis label.
 width = 900
 left = 92
 x_at(pixels) = pixels / real(width)
 
-# What so many letters take at most: of the title, of bold ones, and of others.
+# The greatest width of a number of letters: in the title, in bold text, and in other text.
 greater(a, b) = a > b ? a : b
 title_size(letters) = letters * 9.2
 bold_size(letters) = letters * 8.2
@@ -25,7 +25,7 @@ room_for_head = left + 24 + greater(title_size(strlen(title)), text_size(strlen(
 width = greater(width, room_for_head)
 line_height = 15
 
-# Of the words beside a run of a sweep, with so many letters before the note.
+# The greatest width of the text beside a run of a sweep, with `before` letters before the note.
 words_size(before) = greater(bold_size(label_letters), \
                              greater(text_size(before + note_letters), 0.8 * text_size(steady_letters)))
 
@@ -40,8 +40,8 @@ set format x '%.10g'
 set grid linecolor rgb grid linewidth 0.6 linetype 1
 set key noautotitle
 
-# The window of the steady state and each fault as shades, and the events, and limits that failed, as lines, of the curves i;
-# to be evaluated. They replace those of the curves before.
+# Commands, for `eval`, that draw the marks of the curves i and remove those of the curves before:
+# shades for the window of the steady state and for each fault, lines for events and failed limits.
 marks(i) = "unset arrow; unset object; " \
     ."do for [k = 200:247] { unset label k }; " \
     .sprintf("do for [k = 1:words(fault_names[%d])] { ", i) \
@@ -58,11 +58,11 @@ marks(i) = "unset arrow; unset object; " \
       ? sprintf("set object 1 rectangle from %.12g, graph 0 to %.12g, graph 1 behind fillstyle solid noborder fillcolor rgb '#edf5e1'", \
                 window_from[i], window_to[i]) : "")
 
-# The nearest of 1, 2, 5, 10, 20 ... : a distance between tics that reads well.
+# Rounds a distance between tics to the nearest of 1, 2, 5, 10, 20 ..., so that the tics read well.
 power(x) = 10.0 ** floor(log10(x))
 round_step(x) = (x / power(x) < 1.5 ? 1 : x / power(x) < 3.5 ? 2 : x / power(x) < 7.5 ? 5 : 10) * power(x)
 
-# A share in words that are of one kind from the first decade to the last, and a time.
+# Tics for a share and for a time, with labels in one style over all decades.
 share_tics = "('1' 1, '10⁻¹' 1e-1, '10⁻²' 1e-2, '10⁻³' 1e-3, '10⁻⁴' 1e-4, '10⁻⁵' 1e-5, '10⁻⁶' 1e-6, '10⁻⁷' 1e-7, '10⁻⁸' 1e-8, '10⁻⁹' 1e-9)"
 time_tics = "('1 ns' 1e-3, '10 ns' 1e-2, '100 ns' 0.1, '1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7, '100 s' 1e8)"
 time_tics_without_words = "('' 1e-3, '' 1e-2, '' 0.1, '' 1, '' 10, '' 100, '' 1e3, '' 1e4, '' 1e5, '' 1e6, '' 1e7, '' 1e8)"
