@@ -27,17 +27,18 @@ CONTAINER_PACKAGES := buildah crun mmdebstrap
 DEB_PACKAGES   := debhelper dpkg-dev lintian mmdebstrap
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
-# These goals install what is missing; others only say what it is.
+# These goals install missing packages. Other goals only list them.
 ifneq ($(filter run test test-rdma test-device test-launchers test-aarch64 test-container deb test-deb soak bench bench-rdma lateness sanitize fuzz,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
 NEEDED := $(BUILD)/packages-found
 endif
 
-# Debian starts a package's services where nothing forbids that (policy-rc.d, as containers have it). There
-# Slurm and sshd are not installed for a test; where they are not, it says so and does without.
+# Debian starts the services of a package when it is installed, unless policy-rc.d forbids that, as in
+# containers. So the tests do not install Slurm and sshd. Where these are missing, the tests that need them
+# are skipped and say so.
 
-# What an RDMA device's tests need besides; without RDMA_DEVICE they run in a guest.
+# Further packages for the tests of an RDMA device. Without RDMA_DEVICE those tests run in a guest.
 NEEDED_FOR_RDMA := $(BUILD)/packages-installed-for-$(if $(RDMA_DEVICE),rdma,guest)
 
 $(BUILD)/packages-%: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
@@ -90,7 +91,7 @@ LOCO_LIBRARIES := libxxhash libsodium librdmacm libibverbs
 LIBRARIES      := libcyaml yaml-0.1 hdf5 jansson ncursesw babeltrace2 libzip expat comedilib zlib libzstd libmicrohttpd nettle \
                   $(LOCO_LIBRARIES)
 
-# Asked for when first needed: by then the packages are there.
+# pkg-config runs when the flags are first needed, as by then the packages are installed.
 once     = $(eval $(1) := $$(shell $(2)))$($(1))
 PKG_FLAGS = $(call once,PKG_FLAGS,pkg-config --cflags $(LIBRARIES))
 PKG_LIBS  = $(call once,PKG_LIBS,pkg-config --libs $(LIBRARIES))
@@ -99,8 +100,8 @@ LOCO_LIBS = $(call once,LOCO_LIBS,pkg-config --libs $(LOCO_LIBRARIES)) -pthread
 CFLAGS   ?= -O2 -g
 VISIBILITY := -fvisibility=hidden
 
-# What stops a mistake from being used (docs/security.md). _FORTIFY_SOURCE is for optimized code, and
-# does not go with the sanitizers.
+# Hardening: makes bugs harder to exploit (docs/security.md). _FORTIFY_SOURCE needs optimized code and does
+# not work with the sanitizers.
 MACHINE   = $(call once,MACHINE,$(CC) -dumpmachine)
 FORTIFY   = -U_FORTIFY_SOURCE $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),$(if \
               $(findstring -fsanitize,$(CFLAGS)),,-D_FORTIFY_SOURCE=3))
@@ -119,7 +120,7 @@ LIBS      = $(PKG_LIBS) -lm -pthread
 PROGRAMS := hiloco controller converter
 MAINS    := $(PROGRAMS:%=harness/%.c)
 
-# The binaries of the FMUs that `hiloco export-fmu` makes, with all models that are built in.
+# The binaries of the FMUs that `hiloco export-fmu` makes. They contain all built-in models.
 IN_FMU     := $(patsubst %,harness/export_fmu/%.c,fmi2 fmi3 instance model)
 FMU_SHARED := $(BUILD)/libhiloco-fmi2.so $(BUILD)/libhiloco-fmi3.so
 
@@ -151,11 +152,11 @@ $(PROGRAMS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/harness/%.o $(ARCHIVES)
 $(PROVIDER): $(call objects,traces/provider.c)
 	$(LINK) -shared -Wl,-z,defs -o $@ $^ $$(pkg-config --libs lttng-ust)
 
-# What simulates a netlist: started by the others.
+# Simulates a netlist. The other programs start it.
 $(BUILD)/hiloco-netlist: $(call objects,$(NETLIST))
 	$(LINK) -pie -o $@ $^ -lngspice -lm
 
-# Two FMUs in one process keep to themselves: each calls its own functions.
+# -Bsymbolic makes each FMU call its own functions when several are loaded into one process.
 $(FMU_SHARED): $(BUILD)/libhiloco-%.so: $(BUILD)/obj/harness/export_fmu/%.o \
                $(call objects,$(patsubst %,harness/export_fmu/%.c,instance label model variables) \
                harness/models/builtin.c harness/models/tables.c) $(BUILD)/libmodels.a
@@ -165,15 +166,15 @@ $(BUILD)/obj/%.o: %.c Makefile | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
-# Fibers return on another stack than they were called on: no shadow stack follows that.
+# Fibers return on another stack than they were called on, which a shadow stack does not allow.
 $(call objects,channels/fabric/fiber.c): HARDEN += $(if $(filter x86_64-%,$(MACHINE)),-fcf-protection=branch)
 
 $(BUILD)/obj/harness/base/version.o: CPPFLAGS += -DHIL_VERSION='"$(VERSION)"'
 
-# The figures' scripts are part of the program.
+# The program contains the figures' scripts.
 $(BUILD)/obj/harness/figures/figure_scripts.o: $(wildcard traces/*.gp)
 
-# And what a report, and the scope, show their data with.
+# It also contains the pages of the report and of the scope.
 $(BUILD)/obj/harness/report/page_parts.o: $(wildcard $(addprefix harness/report/*.,js css html))
 $(BUILD)/obj/harness/scope/page.o: $(wildcard $(addprefix harness/scope/page/*.,js css html) harness/report/*.js)
 
@@ -202,9 +203,9 @@ run: all
 	@echo "figures: $(RESULTS)/figure/figure.png, figure-startup.png, figure-beside.png (virtual and"
 	@echo "real time); $(RESULTS)/realtime/figure.png, round-trip.png, controller.period_us=40/tail.png"
 
-# The documents' figures, each with the sums of all that it is drawn from: a test has the programs
-# draw them again, and holds the sums against these. So no picture is older than the code.
-# $(call draw,NAME,FIGURE,FILES,COMMAND): docs/NAME.png is FIGURE of what COMMAND gives
+# The documents' figures, each with the checksums of the files that it is drawn from. A test has the
+# programs draw the figures again and compares the checksums, so that no picture is older than the code.
+# $(call draw,NAME,FIGURE,FILES,COMMAND): docs/NAME.png becomes FIGURE of the results of COMMAND
 define draw
 @rm -rf $(BUILD)/figure
 @$(BUILD)/$(4) --out $(BUILD)/figure >/dev/null
@@ -228,11 +229,11 @@ figure: all
 
 TESTS := unit sim run
 
-# Programs of their own; and what only the simulator's programs have.
+# Sources of separate programs, and sources that only the simulator's programs have.
 SIM_APART := tests/sim/soak.c tests/sim/soak_shm.c tests/sim/soak_killed.c tests/sim/preempt.c \
              tests/sim/test_preempt.c
 
-# The workloads, and what runs and judges them, which is a library for others, too.
+# The workloads, and the library that runs and judges them. Other programs may use that library, too.
 LOCO_SIM      := $(wildcard channels/loco-sim/*.c)
 LOCO_SIM_JUDGE := $(filter-out %/workload.c,$(LOCO_SIM))
 SIM_WORKLOADS := $(LOCO_SIM) $(filter-out $(SIM_APART) tests/sim/litmus.c tests/sim/test_%, \
@@ -240,11 +241,11 @@ SIM_WORKLOADS := $(LOCO_SIM) $(filter-out $(SIM_APART) tests/sim/litmus.c tests/
 
 $(BUILD)/libloco-sim.a: $(call objects,$(LOCO_SIM))
 
-# FMUs as other tools make them, each for FMI 2.0 and for 3.0: fmu/buck2.fmu, fmu/buck3.fmu.
+# FMUs for the tests, like those of other tools, each for FMI 2.0 and for 3.0: fmu/buck2.fmu, fmu/buck3.fmu.
 FMUS      := buck vanderpol ball controller probe
 TEST_FMUS := $(FMUS:%=$(BUILD)/fmu/%2.fmu) $(FMUS:%=$(BUILD)/fmu/%3.fmu)
 
-# What the standard calls this machine.
+# This machine's names in the FMI standard.
 CPU        = $(firstword $(subst -, ,$(MACHINE)))
 PLATFORM2  = $(if $(filter x86_64,$(CPU)),linux64,$(CPU)-linux)
 PLATFORM3  = $(CPU)-linux
@@ -259,7 +260,7 @@ $(BUILD)/fmu/%3.so: $(BUILD)/obj/tests/fmu/%.o $(call objects,tests/fmu/fmi3.c t
 	@mkdir -p $(@D)
 	$(LINK) -shared -Wl,-z,defs -o $@ $^ -lm
 
-# $(call pack,VERSION): the archive of its library, its description and the rest of its folder
+# $(call pack,VERSION): packs the FMU's library, its description and the rest of its folder
 define pack
 @rm -rf $@ $(@:.fmu=) && mkdir -p $(@:.fmu=)/binaries/$(PLATFORM$(1))
 @cp -r tests/fmu/$*/. $(@:.fmu=)
@@ -277,24 +278,24 @@ $(BUILD)/fmu/%2.fmu: $(BUILD)/fmu/%2.so $$(wildcard tests/fmu/$$*/* tests/fmu/$$
 $(BUILD)/fmu/%3.fmu: $(BUILD)/fmu/%3.so $$(wildcard tests/fmu/$$*/* tests/fmu/$$*/*/*)
 	$(call pack,3)
 
-# Makes malformed ones of them.
+# Makes malformed FMUs from them.
 $(BUILD)/fmu/make_bad: $(call objects,tests/fmu/make_bad.c)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ $$(pkg-config --libs libzip)
 
-# Those of tests/unit that run on each fabric.
+# The tests of tests/unit that run on every fabric.
 CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises members
 
 $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c \
                                                 tests/own_network.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
-# tests/unit/test_no_memory.c lets allocations fail.
+# tests/unit/test_no_memory.c wraps these functions to make allocations fail.
 ALLOCATIONS := malloc calloc realloc aligned_alloc tsearch asprintf
 $(BUILD)/test-unit: private LINK += $(ALLOCATIONS:%=-Wl,--wrap=%)
 
-# The simulator interrupts the channels anywhere: tests/sim/preempt.c says how. Other sanitizers do
-# not go with that; under them it is at the fabric's operations only.
+# The simulator interrupts the channels at any access to memory (tests/sim/preempt.c). That does not work
+# with other sanitizers; with those it interrupts only at the fabric's operations.
 PREEMPTED := $(if $(findstring -fsanitize,$(CFLAGS)),,-fsanitize=thread -Wno-tsan \
                --param tsan-instrument-func-entry-exit=0)
 WRAPPED   := pthread_mutex_lock pthread_mutex_unlock
@@ -319,7 +320,7 @@ $(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c) $(BUILD)/sim/lib
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
 	    $$(pkg-config --libs criterion)
 
-# The channels' tests without Criterion, which neither ThreadSanitizer nor a slow machine likes.
+# The channels' tests without Criterion, which does not work well with ThreadSanitizer or on slow machines.
 plain = $(patsubst %.c,$(BUILD)/plain/%.o,$(1))
 
 $(BUILD)/plain/%.o: %.c Makefile | $(NEEDED)
@@ -329,16 +330,16 @@ $(BUILD)/plain/%.o: %.c Makefile | $(NEEDED)
 PLAIN := $(call plain,$(wildcard tests/plain/*.c) $(CHANNEL_TESTS:%=tests/unit/test_%.c)) \
          $(call objects,tests/nodes.c) $(BUILD)/libloco.a
 
-# And what else has threads of its own.
+# Also the tests of other parts that have threads of their own.
 $(BUILD)/test-plain: $(PLAIN) $(call plain,tests/unit/test_rows.c tests/unit/test_crew.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS)
 
-# On an RDMA device; without one its tests are on shm, or say that they are skipped.
+# The tests on an RDMA device. Without a device they run on shm, or are skipped and say so.
 $(BUILD)/test-rdma: $(call plain,$(wildcard tests/rdma/*.c)) $(call objects,$(SIM_WORKLOADS)) \
                     $(PLAIN)
 	$(LINK) -o $@ $^ $(LOCO_LIBS) -lm
 
-# On tcp: the channels, the histories of tests/rdma, and what is particular to tcp.
+# The tests on tcp: the channels, the histories of tests/rdma, and tcp's own tests.
 $(BUILD)/test-tcp: $(call plain,$(wildcard tests/tcp/test_*.c) tests/rdma/test_histories.c) \
                    $(call objects,$(SIM_WORKLOADS)) $(PLAIN)
 	$(LINK) -o $@ $^ $(LOCO_LIBS) -lm
@@ -346,7 +347,7 @@ $(BUILD)/test-tcp: $(call plain,$(wildcard tests/tcp/test_*.c) tests/rdma/test_h
 TCP_TESTS := channels scenario network
 ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 
-# How many mutants there are, so that none gets lost; and how one is compiled and linked.
+# The number of mutants, so that none gets lost, and the commands that compile and link one.
 MUTANT_COUNT := 58
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
 
@@ -392,7 +393,7 @@ test-rdma: all $(BUILD)/test-rdma | $(NEEDED_FOR_RDMA)
 
 # --- tests on devices: in a guest whose kernel has them -------------------------------------------
 
-# Or linux-image-rt-amd64, which is PREEMPT_RT; each has a cache of its own.
+# The kernel's package. linux-image-rt-amd64 is PREEMPT_RT. Each kernel has a cache of its own.
 GUEST_KERNEL ?= linux-image-amd64
 
 $(BUILD)/test-card: $(call objects,tests/device/card.c)
@@ -408,7 +409,7 @@ AARCH64       := $(BUILD)/aarch64
 AARCH64_ROOT  := $(AARCH64)/root
 AARCH64_TESTS := order virtual channels sim
 
-# Its libraries, which are not installed here.
+# The libraries for aarch64. They are unpacked, not installed on this machine.
 $(AARCH64)/root-made: tests/aarch64/root.sh | $(BUILD)/packages-installed-for-aarch64
 	tests/aarch64/root.sh $(AARCH64_ROOT) libc6-dev $(filter lib% zlib1g-dev nettle-dev,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 	@touch $@
@@ -429,7 +430,7 @@ SEEDS ?= 100000
 $(BUILD)/soak: $(call objects,tests/sim/soak.c $(SIM_WORKLOADS)) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $^ $(LIBS)
 
-# On shm, with real threads.
+# The same on shm, with real threads.
 $(BUILD)/soak-shm: $(call objects,tests/sim/soak.c tests/sim/soak_shm.c tests/sim/soak_killed.c \
                    tests/nodes.c $(LOCO_SIM_JUDGE)) $(BUILD)/libloco.a
 	$(LINK) -o $@ $^ $(LIBS)
@@ -443,7 +444,7 @@ soak: $(BUILD)/soak $(BUILD)/soak-shm $(BUILD)/test-unit
 
 # --- benchmarks ----------------------------------------------------------------------------
 
-# Programs of their own: an example, and a table.
+# Sources of separate programs: an example and a table.
 APART := tests/bench/barrier_latency.c tests/bench/lateness.c
 
 RDMA_ONLY := tests/bench/rdma.c tests/bench/rdma_tables.c
@@ -462,7 +463,7 @@ $(BUILD)/lateness: $(call objects,tests/bench/lateness.c tests/bench/machine.c) 
 $(BUILD)/barrier_latency: $(call objects,tests/bench/barrier_latency.c) $(BUILD)/libloco.a
 	$(LINK) -o $@ $^ $(LIBS)
 
-# What libloco is compared with; without mpicc, or any of the rest, those comparisons are left out.
+# Programs that libloco is compared with. Without mpicc, or another of them, its comparisons are left out.
 RIVALS := mpi_locks mpi_collectives
 
 rivals:
@@ -494,11 +495,12 @@ bench-rdma: $(BUILD)/bench-rdma | $(NEEDED_FOR_RDMA)
 # tests run on a stand-in for Criterion: tests/plain. The simulator runs all its fibers on one
 # thread, and has nothing for ThreadSanitizer to see.
 #
-# Programs run sanitized under tests that are plain: those with models of others in them, and those with
-# shards. What a sanitizer says goes to files, for the tests read what the programs say. What crashes on purpose
-# crashes as ever; and a run that a model leaves by exit() leaves all its memory.
+# Some tests of tests/run are built without a sanitizer but start sanitized programs: programs that load
+# foreign models, and programs with shards. The tests read the programs' output, so the sanitizers report to
+# files. handle_segv=0, as some tests crash a program on purpose. detect_leaks=0, as a model that calls exit()
+# leaves all memory of the run allocated.
 #
-# With sanitizers gcc warns of what cannot be, so its warnings are no errors here.
+# With sanitizers gcc gives false warnings, so warnings are not errors here.
 
 OF_OTHERS         := @(fmu_runs|export_fmu|apart_models|program|netlist|native|join)/!(its_memory_does_not_grow)
 IN_TIME           := @(join/*|shards_by_the_clock/*|@(fmu_runs|apart_models|program|native)/*in_real_time)
@@ -531,7 +533,7 @@ sanitize-run: all $(BUILD)/test-unit $(BUILD)/test-sim $(BUILD)/test-tcp $(BUILD
 	$(BUILD)/test-sim
 	$(BUILD)/test-tcp 'tcp/*'
 
-# --- fuzzers: one for each reader of what others may have written ----------------------------------
+# --- fuzzers: one for each reader of input that others may have written ----------------------------
 
 FUZZERS := scenario set ssv request results trace journal control fmu tcp view rendezvous
 SECONDS ?= 60
@@ -557,11 +559,11 @@ format:
 format-check:
 	clang-format --dry-run -Werror $(SOURCES)
 
-# libloco as it is installed shows the functions of its API, as channels/loco.map lists them, and
-# hides the rest. So its objects leave all to be seen; calls among them stay as direct as ever.
+# The installed libloco exports the functions of its API, listed in channels/loco.map, and hides the rest. So
+# its objects are compiled with everything visible; calls among them are still direct.
 
-# The soname has the part of the version that says which programs go on working (docs/abi.md): the
-# first number, and the second while that is 0.
+# The soname has the part of the version on which compatibility depends (docs/abi.md): the first number, and
+# also the second while the first is 0.
 NUMBERS  := $(subst ., ,$(VERSION))
 ABI      := $(patsubst 0,0.$(word 2,$(NUMBERS)),$(firstword $(NUMBERS)))
 SONAME   := libloco.so.$(ABI)
@@ -574,7 +576,7 @@ $(SHARED): channels/loco.map $(call objects,$(LOCO))
 	$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,$< -Wl,-Bsymbolic-functions \
 	    -Wl,-z,defs -o $@ $(filter %.o,$^) $(LOCO_LIBS)
 
-# The archive is one object in which all but the API is local.
+# The archive is one object in which every symbol but the API's is local.
 $(BUILD)/install/libloco.a: channels/loco.map $(call objects,$(LOCO))
 	@mkdir -p $(@D)
 	@sed -n 's/^ *\(loco_[a-z_]*\);$$/\1/p' $< >$(@D)/api
@@ -583,8 +585,8 @@ $(BUILD)/install/libloco.a: channels/loco.map $(call objects,$(LOCO))
 	@rm -f $@
 	$(AR) rcs $@ $(@D)/loco.o
 
-# libhiloco, by which a process joins a run: of the harness what hiloco_node.c needs, and nothing shown
-# but harness/hiloco.map.
+# libhiloco, with which a process joins a run: the parts of the harness that hiloco_node.c needs. It exports
+# only the functions in harness/hiloco.map.
 HIL_SONAME := libhiloco.so.$(ABI)
 HIL_SHARED := $(BUILD)/libhiloco.so.$(VERSION)
 
@@ -592,7 +594,7 @@ $(HIL_SHARED): harness/hiloco.map $(BUILD)/obj/harness/hiloco_node.o $(ARCHIVES)
 	$(LINK) -shared -Wl,-soname,$(HIL_SONAME) -Wl,--version-script,$< -Wl,-z,defs -Wl,--as-needed \
 	    -o $@ $(filter-out %.map,$^) $(LIBS)
 
-# The example of docs/writing-a-node.md, by the library of this build.
+# The example of docs/writing-a-node.md, linked with this build's library.
 $(BUILD)/node-bench: docs/examples/node/bench.c $(HIL_SHARED)
 	ln -sf $(notdir $(HIL_SHARED)) $(BUILD)/$(HIL_SONAME)
 	$(CC) -std=c17 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -Iharness -o $@ $< $(HIL_SHARED) \
@@ -633,7 +635,7 @@ install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a $(BUILD)/libloco
 	ln -sf hiloco $(AT)/share/bash-completion/completions/converter
 	install -m 644 harness/completion/_hiloco $(AT)/share/zsh/vendor-completions
 
-# Debian packages, of what is committed. They are built in a folder of their own.
+# Builds the Debian packages from the committed tree, in a separate folder.
 DEB := $(BUILD)/deb/hiloco-$(VERSION)
 
 comma := ,
@@ -649,11 +651,11 @@ deb: | $(BUILD)/packages-installed-for-deb
 	cd $(DEB) && dpkg-buildpackage --build=binary --no-sign
 	@ls $(BUILD)/deb/*.deb
 
-# They are checked by lintian, installed in a bare Debian of the test's own, used, and removed.
+# Checks the packages with lintian, and installs, uses and removes them in a bare Debian that the test makes.
 test-deb: deb
 	tests/install/test_deb.sh $(BUILD)/deb
 
-# The recipe of docs/container.md, on a Debian of the test's own.
+# Tests the recipe of docs/container.md on a Debian that the test makes.
 test-container: | $(BUILD)/packages-installed-for-container
 	tests/container/run $(BUILD)/container
 
