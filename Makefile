@@ -34,9 +34,9 @@ else
 NEEDED := $(BUILD)/packages-found
 endif
 
-# Debian starts the services of a package when it is installed, unless policy-rc.d forbids that, as in
-# containers. So the tests do not install Slurm and sshd. Where these are missing, the tests that need them
-# are skipped and say so.
+# Debian starts the services of a package when it is installed, unless policy-rc.d forbids that, as
+# in containers. Where nothing forbids it, the tests do not install Slurm and sshd. Tests that need
+# these and do not find them are skipped and say so.
 
 # Further packages for the tests of an RDMA device. Without RDMA_DEVICE those tests run in a guest.
 NEEDED_FOR_RDMA := $(BUILD)/packages-installed-for-$(if $(RDMA_DEVICE),rdma,guest)
@@ -100,8 +100,8 @@ LOCO_LIBS = $(call once,LOCO_LIBS,pkg-config --libs $(LOCO_LIBRARIES)) -pthread
 CFLAGS   ?= -O2 -g
 VISIBILITY := -fvisibility=hidden
 
-# Hardening: makes bugs harder to exploit (docs/security.md). _FORTIFY_SOURCE needs optimized code and does
-# not work with the sanitizers.
+# Hardening: makes bugs harder to exploit (docs/security.md). _FORTIFY_SOURCE needs optimized code
+# and does not work with the sanitizers.
 MACHINE   = $(call once,MACHINE,$(CC) -dumpmachine)
 FORTIFY   = -U_FORTIFY_SOURCE $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),$(if \
               $(findstring -fsanitize,$(CFLAGS)),,-D_FORTIFY_SOURCE=3))
@@ -204,7 +204,8 @@ run: all
 	@echo "real time); $(RESULTS)/realtime/figure.png, round-trip.png, controller.period_us=40/tail.png"
 
 # The documents' figures, each with the checksums of the files that it is drawn from. A test has the
-# programs draw the figures again and compares the checksums, so that no picture is older than the code.
+# programs draw the figures again and compares the checksums, so that no picture is older than the
+# code.
 # $(call draw,NAME,FIGURE,FILES,COMMAND): docs/NAME.png becomes FIGURE of the results of COMMAND
 define draw
 @rm -rf $(BUILD)/figure
@@ -233,7 +234,8 @@ TESTS := unit sim run
 SIM_APART := tests/sim/soak.c tests/sim/soak_shm.c tests/sim/soak_killed.c tests/sim/preempt.c \
              tests/sim/test_preempt.c
 
-# The workloads, and the library that runs and judges them. Other programs may use that library, too.
+# The workloads, and the library that runs and judges them. Other programs may use that library,
+# too.
 LOCO_SIM      := $(wildcard channels/loco-sim/*.c)
 LOCO_SIM_JUDGE := $(filter-out %/workload.c,$(LOCO_SIM))
 SIM_WORKLOADS := $(LOCO_SIM) $(filter-out $(SIM_APART) tests/sim/litmus.c tests/sim/test_%, \
@@ -241,7 +243,8 @@ SIM_WORKLOADS := $(LOCO_SIM) $(filter-out $(SIM_APART) tests/sim/litmus.c tests/
 
 $(BUILD)/libloco-sim.a: $(call objects,$(LOCO_SIM))
 
-# FMUs for the tests, like those of other tools, each for FMI 2.0 and for 3.0: fmu/buck2.fmu, fmu/buck3.fmu.
+# FMUs for the tests, like those of other tools, each for FMI 2.0 and for 3.0: fmu/buck2.fmu,
+# fmu/buck3.fmu.
 FMUS      := buck vanderpol ball controller probe
 TEST_FMUS := $(FMUS:%=$(BUILD)/fmu/%2.fmu) $(FMUS:%=$(BUILD)/fmu/%3.fmu)
 
@@ -294,8 +297,8 @@ $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tes
 ALLOCATIONS := malloc calloc realloc aligned_alloc tsearch asprintf
 $(BUILD)/test-unit: private LINK += $(ALLOCATIONS:%=-Wl,--wrap=%)
 
-# The simulator interrupts the channels at any access to memory (tests/sim/preempt.c). That does not work
-# with other sanitizers; with those it interrupts only at the fabric's operations.
+# The simulator interrupts the channels at any access to memory (tests/sim/preempt.c). That does not
+# work with other sanitizers; with those it interrupts only at the fabric's operations.
 PREEMPTED := $(if $(findstring -fsanitize,$(CFLAGS)),,-fsanitize=thread -Wno-tsan \
                --param tsan-instrument-func-entry-exit=0)
 WRAPPED   := pthread_mutex_lock pthread_mutex_unlock
@@ -320,7 +323,8 @@ $(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c) $(BUILD)/sim/lib
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
 	    $$(pkg-config --libs criterion)
 
-# The channels' tests without Criterion, which does not work well with ThreadSanitizer or on slow machines.
+# The channels' tests without Criterion, which does not work well with ThreadSanitizer or on slow
+# machines.
 plain = $(patsubst %.c,$(BUILD)/plain/%.o,$(1))
 
 $(BUILD)/plain/%.o: %.c Makefile | $(NEEDED)
@@ -463,7 +467,8 @@ $(BUILD)/lateness: $(call objects,tests/bench/lateness.c tests/bench/machine.c) 
 $(BUILD)/barrier_latency: $(call objects,tests/bench/barrier_latency.c) $(BUILD)/libloco.a
 	$(LINK) -o $@ $^ $(LIBS)
 
-# Programs that libloco is compared with. Without mpicc, or another of them, its comparisons are left out.
+# Programs that libloco is compared with. Without mpicc, or another of them, its comparisons are
+# left out.
 RIVALS := mpi_locks mpi_collectives
 
 rivals:
@@ -495,10 +500,10 @@ bench-rdma: $(BUILD)/bench-rdma | $(NEEDED_FOR_RDMA)
 # tests run on a stand-in for Criterion: tests/plain. The simulator runs all its fibers on one
 # thread, and has nothing for ThreadSanitizer to see.
 #
-# Some tests of tests/run are built without a sanitizer but start sanitized programs: programs that load
-# foreign models, and programs with shards. The tests read the programs' output, so the sanitizers report to
-# files. handle_segv=0, as some tests crash a program on purpose. detect_leaks=0, as a model that calls exit()
-# leaves all memory of the run allocated.
+# Some tests of tests/run are built without a sanitizer but start sanitized programs: programs that
+# load foreign models, and programs with shards. The tests read the programs' output, so the
+# sanitizers report to files. handle_segv=0, as some tests crash a program on purpose.
+# detect_leaks=0, as a model that calls exit() leaves all memory of the run allocated.
 #
 # With sanitizers gcc gives false warnings, so warnings are not errors here.
 
@@ -559,11 +564,11 @@ format:
 format-check:
 	clang-format --dry-run -Werror $(SOURCES)
 
-# The installed libloco exports the functions of its API, listed in channels/loco.map, and hides the rest. So
-# its objects are compiled with everything visible; calls among them are still direct.
+# The installed libloco exports the functions of its API, listed in channels/loco.map, and hides the
+# rest. So its objects are compiled with everything visible; calls among them are still direct.
 
-# The soname has the part of the version on which compatibility depends (docs/abi.md): the first number, and
-# also the second while the first is 0.
+# The soname has the part of the version on which compatibility depends (docs/abi.md): the first
+# number, and also the second while the first is 0.
 NUMBERS  := $(subst ., ,$(VERSION))
 ABI      := $(patsubst 0,0.$(word 2,$(NUMBERS)),$(firstword $(NUMBERS)))
 SONAME   := libloco.so.$(ABI)
@@ -585,8 +590,8 @@ $(BUILD)/install/libloco.a: channels/loco.map $(call objects,$(LOCO))
 	@rm -f $@
 	$(AR) rcs $@ $(@D)/loco.o
 
-# libhiloco, with which a process joins a run: the parts of the harness that hiloco_node.c needs. It exports
-# only the functions in harness/hiloco.map.
+# libhiloco, with which a process joins a run: the parts of the harness that hiloco_node.c needs. It
+# exports only the functions in harness/hiloco.map.
 HIL_SONAME := libhiloco.so.$(ABI)
 HIL_SHARED := $(BUILD)/libhiloco.so.$(VERSION)
 
@@ -651,7 +656,8 @@ deb: | $(BUILD)/packages-installed-for-deb
 	cd $(DEB) && dpkg-buildpackage --build=binary --no-sign
 	@ls $(BUILD)/deb/*.deb
 
-# Checks the packages with lintian, and installs, uses and removes them in a bare Debian that the test makes.
+# Checks the packages with lintian, and installs, uses and removes them in a bare Debian that the
+# test makes.
 test-deb: deb
 	tests/install/test_deb.sh $(BUILD)/deb
 

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Whether the shipped scenarios give, in virtual time, the records that they gave at another commit,
+# Checks that the shipped scenarios give, in virtual time, the same records as at another commit,
 # value for value:
 #
 #      records_equal.sh COMMIT [BUILD]
 #
-# It builds COMMIT in a temporary folder, and runs that commit's scenarios by its programs and by
-# those in BUILD. Beside the controller's record it compares each converter's, one row in a hundred;
-# of a general scenario what that says.
+# It builds COMMIT in a temporary folder, and runs that commit's scenarios with its programs and
+# with those in BUILD. It compares the controller's record and each converter's, one row in a
+# hundred. For a general scenario it compares what that scenario records.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] || { sed -n '5s/^# *//p' "$0" >&2 && exit 2; }

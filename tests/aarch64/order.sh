@@ -1,15 +1,16 @@
 #!/bin/bash
-# Whether the compiled code asks the processor for the order that the channels rely on. On x86 most of it
-# is free, so no test there finds an order that was forgotten; and QEMU on x86 keeps x86's. On aarch64
-# each takes an instruction: the functions below must have these, in this order, and the stores, loads
-# and copies between them.
+# Checks that the compiled code asks the processor for the memory order that the channels rely on.
+# On x86 most of that order is free, so no test there detects a missing order, nor does QEMU on x86,
+# which keeps x86's order. On aarch64 each order takes an instruction. The functions below must have
+# these instructions, and the stores, loads and copies between them, in this order.
 #
 #     L a load, S a store, C a copy; A a load that acquires (ldar), R a store that releases (stlr);
 #     F a full barrier (dmb ish), f one behind loads (dmb ishld); X an atomic operation
 set -uo pipefail
 failed=0
 
-# The instructions of a function that matter here: a letter each. Of the stack's none does.
+# Prints a letter for each instruction of a function that matters here. Accesses to the stack do
+# not.
 letters() { # OBJECT FUNCTION
     aarch64-linux-gnu-objdump -d --no-show-raw-insn "$HILOCO_BUILD/obj/$1.o" | awk -v name="<$2>:" '
         /^[0-9a-f]+ </ { inside = $2 == name; next }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes a folder of Debian's libraries and headers for aarch64, which a cross compiler and QEMU take for
-# the root: packages are unpacked there, and nothing is installed on this machine.
+# Makes a folder of Debian's libraries and headers for aarch64, which serves a cross compiler and
+# QEMU as the root. It unpacks packages there and installs nothing on this machine.
 #
 #     root.sh FOLDER PACKAGE...
 set -euo pipefail
@@ -13,6 +13,6 @@ rm -rf "$root"
 mkdir -p "$root"
 mmdebstrap --quiet --architectures=arm64 --variant=extract --include="${packages// /,}" \
     ${debian% *} "$root" ${debian#* }
-# What is a choice among alternatives is made when a package is installed.
+# Installing a package would choose among alternatives, so that is done here.
 ln -sf hdf5-serial.pc "$root/usr/lib/aarch64-linux-gnu/pkgconfig/hdf5.pc"
 rm -rf "$root"/usr/share/{doc,man,locale}

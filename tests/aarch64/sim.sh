@@ -1,7 +1,7 @@
 #!/bin/bash
-# The channels on the simulator, which does to them whatever RDMA permits: every workload, and tests/sim but for
-# its litmus tests, which are about the simulator alone and take long on an emulated processor. There are fewer
-# seeds than elsewhere: LOCO_TEST_EMULATED.
+# Tests the channels on the simulator, which does everything that RDMA permits. Runs every workload,
+# and tests/sim except its litmus tests: these test only the simulator and take long on an emulated
+# processor. LOCO_TEST_EMULATED makes the number of seeds smaller than elsewhere.
 set -euo pipefail
 export LOCO_TEST_EMULATED=1
 "$HILOCO_BUILD/test-sim" --filter '!(litmus*)/*'

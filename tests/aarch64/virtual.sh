@@ -1,6 +1,7 @@
 #!/bin/bash
-# Virtual time: that scenarios give the records that they give on this machine's own processor, bit for bit;
-# and the tests of what repeats, but for three whose runs take minutes on an emulated one.
+# Virtual time: scenarios must give the same records as on this machine's own processor, bit for
+# bit. Also runs the tests of repeatability, except three whose runs take minutes on an emulated
+# processor.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,5 +1,6 @@
 #!/bin/bash
-# A CAN bus: two nodes that talk over it, what frames look like to others, and frames that stay away.
+# Tests a CAN bus: two nodes that talk over it, their frames as other programs see them, and missing
+# frames.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -7,7 +8,7 @@ scenario=("$scenarios/can.yaml" "${at_leisure[@]}" --set nodes.control.period_us
           --set nodes.drive.period_us=10000
           --set components.bus_of_control.settings.frames.1.age_limit_us=3000000)
 
-# One node that sends `sent`, what it takes from frame 0x321 plus nothing, in 0x123.
+# Starts a run of one node that sends the number it receives in frame 0x321 back in frame 0x123.
 echoing() { # ON_STALE [SIGNAL]
     cat >"$work/echo.yaml" <<END
 name: echo
@@ -39,7 +40,7 @@ END
     start run "$build/hiloco" run "$work/echo.yaml" --out "$out"
 }
 
-# The frames of a bus, one a line, in $work/bus.
+# Logs the frames of a bus, one a line, to $work/bus.
 watch_bus() {
     start bus stdbuf -oL candump -L vcan0
     watcher=$process
@@ -81,7 +82,7 @@ check "until it is there" frame '123#0002E0'
 check "kill -9 of the node" kill -9 $(node_of "$process")
 check "the guardian sends the safe value" frame '123#00ABC0'
 check "the run fails" ends "$process" 1
-# A process that joins has the bus on its node beside what it computes; its guardian is hiloco's.
+# A joining process has the bus on its node beside its own computation. Its guardian is hiloco's.
 cat >"$work/joined.yaml" <<END
 name: joined
 duration_s: 600
@@ -118,7 +119,7 @@ check "and says so" said "$work/joined" 'its node is gone; its safe values are w
 check "the run ends" patiently is_gone "$launcher"
 kill "$watcher"
 
-# refused TEXT OPTION...: at the start, with its own message.
+# refused TEXT OPTION...: checks that the run is refused at the start, with a message of its own.
 refused() {
     says 1 "$1" "$build/hiloco" run "${scenario[@]}" "${@:2}" --out "$out"
 }

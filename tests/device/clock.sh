@@ -1,6 +1,7 @@
 #!/bin/bash
-# The time of day, synchronised by PTP: two ptp4l, each in a network namespace, with software's time stamps. The doctor
-# says who keeps it, and a run's processes compare their clocks by it.
+# Tests a time of day that PTP synchronises: two ptp4l, each in a network namespace, with software
+# time stamps. The doctor names the program that keeps the time, and a run's processes compare their
+# clocks by it.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 export HILOCO_RENDEZVOUS=127.94.0.1 HILOCO_SECRET=0123456789abcdef0123456789abcdef
@@ -9,7 +10,8 @@ doctor() { "$build/hiloco" doctor --measure 0 | tr -s ' \n' ' ' >"$work/doctor" 
 
 doctor_says() { doctor && grep -qE "$1" "$work/doctor"; }
 
-# ptp4l in the namespace, which has one end of the cable. An emulated clock seems to jump, and may.
+# Runs ptp4l in the namespace, which has one end of the cable. Jumps of the clock are allowed, as an
+# emulated clock seems to jump.
 ptp() { # NAMESPACE OPTION...
     start "ptp-$1" ip netns exec "$1" ptp4l -2 -S -i cable -m --logSyncInterval=-3 --logAnnounceInterval=-1 \
         --logMinDelayReqInterval=-3 --tx_timestamp_timeout=2000 --fault_reset_interval=-128 --sanity_freq_limit=0 "${@:2}"
@@ -29,7 +31,8 @@ by_the_day() {
     tr -d ' \n' <"$work/others/summary.json" | grep -q '"first_clock":{"by":"thetimeofday"'
 }
 
-# With round trips of 100 ms, ptp4l's time of day is the better one even on a machine that is too busy for it.
+# With round trips of 100 ms the time of day is more accurate than a comparison over the network,
+# even if the machine is too busy for ptp4l to keep it well.
 meets_by_the_day() {
     tc qdisc add dev lo root netem delay 50ms && meets && by_the_day
 }

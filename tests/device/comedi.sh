@@ -1,5 +1,5 @@
 #!/bin/bash
-# A card: the loop over it, the safe values whatever ends the run, and the cards that will not do.
+# Tests an I/O card: a loop over it, the safe values however the run ends, and unsuitable cards.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -7,7 +7,7 @@ card=$build/test-card
 scenario=("$scenarios/card.yaml" "${at_leisure[@]}" --set nodes.bench.period_us=10000
           --set nodes.bench.priority=0)
 
-# Drives output 0 with 5 V as long as it runs; -1 V is safe.
+# Drives output 0 with 5 V while it runs. The safe value is -1 V.
 driving=("${scenario[@]}" --set duration_s=600
          --set 'connections=[{from: card.driven_v, to: tank.input}, {from: tank.output, to: card.level_m}]'
          --set 'sources={drive: {to: card.drive_v, constant: 5}}' --set 'measures={}'
@@ -23,7 +23,7 @@ has() { # CHANNEL VOLTS
 
 in_time() { patiently has "$@"; }
 
-# drives [COMMAND...]: a run is under way, and output 0 is driven.
+# drives [COMMAND...]: starts a run, under COMMAND if given, and waits until it drives output 0.
 drives() {
     start run "$@" "$build/hiloco" run "${driving[@]}" --out "$out"
     in_time 0 5 || { cat "$work/run"; return 1; }
@@ -33,7 +33,8 @@ guardian() { pgrep -x hl-guardian; }
 no_guardian() { ! guardian; }
 nobody_guards() { patiently no_guardian; }
 
-# Only the device, the line to its node, and where messages go.
+# The guardian has open only the device, the connection to its node, and the destinations of its
+# messages.
 guardian_holds_little() {
     local open
     open=$(ls -l "/proc/$(guardian)/fd" | awk '/->/ { print $NF }')
@@ -42,7 +43,7 @@ guardian_holds_little() {
         ! grep -qE 'memfd|hiloco' <<<"$open"
 }
 
-# The guardian is in a session of its own.
+# Kills the process group. The guardian survives, as it is in a session of its own.
 kill_group() { kill -9 -- "-$(ps -o pgid= "$1" | tr -d ' ')"; }
 
 echo "--- device: a card"
@@ -88,7 +89,8 @@ check "the node is stopped" kill -STOP $(node_of "$process")
 check "kill -9 of it" kill -9 $(node_of "$process")
 check "output 0 is safe" in_time 0 -1
 
-# refused TEXT OPTION...: at the start, with its own message, and the output stays safe.
+# refused TEXT OPTION...: checks that the run is refused at the start, with a message of its own,
+# and that the output stays safe.
 refused() {
     says 1 "$1" "$build/hiloco" run "${scenario[@]}" "${@:2}" --out "$out"
 }

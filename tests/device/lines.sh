@@ -1,14 +1,15 @@
 #!/bin/bash
-# Digital channels: the lines of a parallel port, which Comedi drives. Its data register has the outputs
-# that are looked at here, and reads them back.
+# Tests digital channels: the lines of a parallel port, which Comedi drives. The port's data
+# register has the outputs that this test checks, and reads them back.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
 export CARD=/dev/comedi-lines
 card=$build/test-card
 
-# The law sees the pump through the port, inverted, and drives it: so it turns on and off. The valve is
-# inverted too, and held open; safe is closed. The lamp is a line of the control register.
+# The law reads the pump's line through the port, inverted, and drives it with that, so the pump
+# turns on and off. The valve is inverted, too, and held open; its safe value is closed. The lamp is
+# a line of the control register.
 running=("$scenarios/card.yaml" "${at_leisure[@]}" --set nodes.bench.period_us=10000
          --set nodes.bench.priority=0 --set duration_s=600 --set 'measures={}'
          --set 'components={port: {model: "comedi:/dev/comedi-lines", node: bench, settings: {
@@ -23,7 +24,8 @@ running=("$scenarios/card.yaml" "${at_leisure[@]}" --set nodes.bench.period_us=1
          --set 'sources={valve: {to: port.valve, constant: 1}, lamp: {to: port.lamp, constant: 0}}'
          --set 'record=[{signals: [port.pump_off, port.valve_seen]}]')
 
-# The register itself, past Comedi: nobody else may ask for the lines while a run has them.
+# Reads the register itself, bypassing Comedi, which refuses access to the lines while a run has
+# them.
 register_has() { # VALUES SECONDS
     local seen
     seen=$("$card" port 0x378 "$2")
@@ -39,7 +41,7 @@ runs_on() {
     runs run
 }
 
-# The pump is on now and off then, and the valve is always open.
+# The pump turns on and off, and the valve is always open.
 turns() { register_has "0 1" 2; }
 
 guardian() { pgrep -x hl-guardian; }

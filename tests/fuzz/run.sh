@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs fuzzers, two at a time, each for so many seconds, from what lies in corpus/ and what it found
-# before:
+# Runs fuzzers, two at a time, each for SECONDS. Each starts from its corpus/ and the inputs that it
+# found in earlier runs:
 #
 #      run.sh BUILD SECONDS NAME...
 #
-# What breaks a reader is left in BUILD/found. With SECONDS=0 the corpus alone is tried.
+# An input that breaks a reader is left in BUILD/found. With SECONDS=0 only the corpus is tried.
 set -u
 build=$1
 seconds=$2

@@ -1,9 +1,9 @@
-# What tests share that run in a guest; sourced by each.
+# Functions that the tests in a guest share. Each test sources this file.
 
 build=${HILOCO_BUILD:-build}
 work=$(mktemp -d)
 failures=0
-started=() # processes, by check or by hand; the last of them end with the test
+started=() # processes that the test started; those still running are killed when it ends
 
 finish() {
     ((${#started[@]} == 0)) || kill -9 "${started[@]}" 2>/dev/null || true
@@ -11,7 +11,8 @@ finish() {
 }
 trap finish EXIT
 
-# check WHAT COMMAND...: prints WHAT, and what the command said if it failed.
+# check WHAT COMMAND...: runs the command and prints WHAT; if the command fails, also prints its
+# output.
 check() {
     local what=$1
     shift
@@ -24,8 +25,8 @@ check() {
     fi
 }
 
-# patiently COMMAND...: again and again until it succeeds, for as long as the programs have something
-# to say or to record; a minute after they have fallen silent it fails.
+# patiently COMMAND...: repeats the command until it succeeds, while the programs under test still
+# print or record anything. Fails when they have been silent for a minute.
 patiently() {
     local looks=0 before='' now
     until "$@"; do
@@ -37,7 +38,7 @@ patiently() {
     done
 }
 
-# said FILE TEXT: waits until the file has it.
+# said FILE TEXT: waits until the file contains the text.
 said() {
     patiently grep -qE "$2" "$1" && return
     echo "not said, and then nothing more for a minute: $2; but:"
@@ -47,7 +48,7 @@ said() {
 
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 
-# ends PROCESS STATUS: waits until it does, and so.
+# ends PROCESS STATUS: waits until the process ends, and checks its exit status.
 ends() {
     local status=0
     patiently is_gone "$1" || { echo "it goes on, and has been silent for a minute"; return 1; }
@@ -56,23 +57,26 @@ ends() {
     ((status == $2))
 }
 
-# settled SUMMARY: over $fabric, and at the reference.
+# settled SUMMARY: checks that the run was over $fabric and that its output settled at the
+# reference.
 settled() {
     cat "$1"
     grep -q '"fabric": "'"$fabric"'"' "$1" &&
         sed -n '/^    "output_v": {/,/^    }/p' "$1" | grep -q '"settled": true'
 }
 
-# Whether a run says of itself that it is not valid, as its loops did not get their turns.
+# Whether the run's summary says that it is not valid because its loops did not get enough processor
+# time.
 was_too_busy() { # SUMMARY
     tr -d ' \n' <"$1" | grep -qE '"(missed_percent|gap_us|behind_us)":\{[^}]*"passed":false'
 }
 
 runs_at_most=3
 
-# settles WHAT FOLDER COMMAND...: the command, a run with its results in FOLDER, ends well, and its
-# output settles. A run that has not settled, and was too busy, shows nothing: it is run again. What
-# did not settle in a valid run, or in so many runs, has failed.
+# settles WHAT FOLDER COMMAND...: checks that the command, a run with its results in FOLDER,
+# succeeds and that its output settles. If it does not settle and the machine was too busy, the run
+# proves nothing and is repeated. The check fails if the output does not settle in a valid run, or
+# in $runs_at_most runs.
 settles() {
     local what=$1 summary=$2/summary.json run
     for ((run = 1; run <= runs_at_most; run++)); do
@@ -86,9 +90,10 @@ settles() {
     check "the output has settled at the reference" settled "$summary"
 }
 
-# Makes the 20-converter scenario one about function, not about time. With several processes on each core,
-# or emulated, a loop gets its turn late: the loops are slow and sleep between their steps, the plants
-# catch up at once, and the law is the integral alone. The bound on missed steps is what it settles with.
+# Options that make the 20-converter scenario independent of good timing. With several processes on
+# each core, or under emulation, a loop gets its turn late. So the loops are slow and sleep between
+# their steps, the plants catch up at once, and the law only integrates. It still settles with the
+# share of missed steps that is allowed here.
 slowly=(--set controller.law=pi --set 'controller.gains={kp_per_v: 0, ki_per_v_s: 0.03}'
     --set controller.period_us=200000 --set converters.period_us=50000
     --set converters.catch_up_limit=0 --set validity.missed_percent=25
@@ -96,8 +101,8 @@ slowly=(--set controller.law=pi --set 'controller.gains={kp_per_v: 0, ki_per_v_s
     --set controller.priority=0 --set converters.priority=0
     --set validity.required=false --set controller.wait=hybrid --set converters.wait=hybrid)
 
-# Faults of the 20-converter scenario, in 4 s; and an age limit, which the two are beyond that are not
-# heard for longer.
+# Faults of the 20-converter scenario, within 4 s. Two of them silence a converter for longer than
+# the age limit that is set here.
 with_faults=(--set duration_s=4 --set controller.age_limit_us=800000 --set controller.on_old=hold
     --set 'faults.stuck={signal: "converter[3].voltage_v", kind: stuck, at_s: 1, duration_s: 1}'
     --set 'faults.aged={component: "converter[0]", kind: tune, parameter: capacitance_f, factor: 0.5,
@@ -105,7 +110,7 @@ with_faults=(--set duration_s=4 --set controller.age_limit_us=800000 --set contr
     --set 'faults.cut={from: "converter[7]", to: controller, kind: freeze, at_s: 1, duration_s: 1.8}'
     --set 'faults.gone={nodes: "converter[5]", kind: stall, at_s: 1, duration_s: 1.8}')
 
-# faults_acted FOLDER: that they did, in a run that has left FOLDER.
+# faults_acted FOLDER: checks that the faults acted in the run with its results in FOLDER.
 faults_acted() {
     local summary=$work/summary name
     cat "$1/summary.json"

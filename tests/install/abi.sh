@@ -1,12 +1,12 @@
 #!/bin/sh
-# Prints the ABI of libloco as its headers have it on x86_64: each structure with its size and where its
-# members are, the values of enumerations, and the functions with their types.
+# Prints the ABI that libloco's headers define on x86_64: each structure with its size and its
+# members' offsets, the values of enumerations, and the functions with their types.
 #
 #      abi.sh FOLDER    the folder that has loco/loco.h
 #
-# channels/loco.abi is the list that was agreed on. After a change that is meant, abi_fits.sh says whether a
-# program that was compiled before goes on working, and docs/abi.md which number of the version that raises.
-# Then write the list anew:
+# channels/loco.abi is the list that was agreed on. After an intended change, abi_fits.sh says
+# whether programs that were compiled before still work, and docs/abi.md says which number of the
+# version to raise. Then write the list again:
 #
 #      tests/install/abi.sh channels >channels/loco.abi
 set -eu
@@ -16,7 +16,7 @@ echo '#include <loco/loco.h>' >"$work/all.c"
 ${CC:-gcc} -std=c17 -g -fno-eliminate-unused-debug-types -aux-info "$work/aux" -I"$1" -c -o "$work/all.o" \
     "$work/all.c"
 
-# DIEs of level 1 are types; those of level 2 their members.
+# DIEs of level 1 are types, and those of level 2 are their members.
 readelf --debug-dump=info "$work/all.o" | awk '
     function text(line) { sub(/^.*: (\(.*\): )?/, "", line); sub(/[ \t]+$/, "", line); return line }
     function tell() {

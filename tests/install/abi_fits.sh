@@ -1,11 +1,12 @@
 #!/bin/sh
-# Whether a program that was compiled when the ABI was as OLD goes on working with a library whose ABI is
-# as NEW (both as abi.sh prints them); if not, what would break it.
+# Checks whether a program that was compiled with the ABI in OLD still works with a library whose
+# ABI is in NEW (both as printed by abi.sh). If not, prints the changes that break it.
 #
 #      abi_fits.sh OLD NEW
 set -eu
 
-# These are made by the library, and a program holds addresses of them only: they may grow at their end.
+# The library makes these structures, and programs have only pointers to them, so they may grow at
+# their end.
 grow='loco_arena loco_context loco_events loco_fabric loco_fabric_ops loco_kv_op loco_link loco_manager
 loco_node loco_peer loco_region'
 

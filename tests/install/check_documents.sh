@@ -1,9 +1,10 @@
 #!/bin/sh
-# Whether the code in the documents is that of the files it claims to be: check_documents.sh
+# Checks that the code in the documents equals the files that it is said to come from:
+# check_documents.sh
 #
-# writing-a-channel.md, writing-a-model.md, writing-a-node.md, record.md and parameters.md: a block follows a line `docs/examples/FILE`:, and
-# the blocks of one file, in their order, are the file. loco(7): what follows .\" docs/examples/FILE is the file.
-# Blank lines do not count.
+# In writing-a-channel.md, writing-a-model.md, writing-a-node.md, record.md and parameters.md a line
+# `docs/examples/FILE`: comes before each block, and the blocks of a file, in their order, are the
+# file. In loco(7) the text after .\" docs/examples/FILE is the file. Blank lines are ignored.
 set -eu
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Whether programs and libraries are built so that a mistake is hard to use, as docs/security.md says:
+# Checks that programs and libraries are built with the hardening that docs/security.md describes:
 #
 #      check_hardening.sh OBJECTS FILE...
 #
-# OBJECTS is the folder of the objects that they are made of. Prints what a file lacks.
+# OBJECTS is the folder of their object files. Prints the hardening that a file lacks.
 set -u
 objects=$1
 shift
@@ -14,7 +14,7 @@ lacks() { # FILE WHAT
     failed=1
 }
 
-# has FILE WHAT OPTIONS PATTERN: what readelf says of the file has the pattern.
+# has FILE WHAT OPTIONS PATTERN: checks that readelf's output for the file matches the pattern.
 has() {
     readelf -W $3 "$1" 2>/dev/null | grep -Eq "$4" || lacks "$1" "$2"
 }
@@ -28,7 +28,7 @@ for file; do
     has "$file" "_FORTIFY_SOURCE" --dyn-syms '__[a-z]+_chk(@|$| )'
 done
 
-# The C library's own files may not know of it; ours do.
+# The C library's own object files may lack it, so only ours are checked.
 if [ "$(uname -m)" = x86_64 ]; then
     for file in "$objects"/harness/hiloco.o "$objects"/channels/manager.o; do
         has "$file" "control-flow protection (CET)" -n 'IBT, SHSTK'

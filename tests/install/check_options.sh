@@ -1,10 +1,10 @@
 #!/bin/bash
-# Whether each option that a command takes is in its --help, in its man page and in the completion of bash
-# and zsh, and whether these name no others:
+# Checks that each option of a command is in its --help, in its man page and in the completion of
+# bash and zsh, and that these name no other options:
 #
 #      check_options.sh PREFIX
 #
-# PREFIX is where hiloco is installed.
+# hiloco is installed in PREFIX.
 set -uo pipefail
 prefix=$1
 work=$(mktemp -d)
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 PATH=$prefix/bin:$PATH
 failed=0
 
-# All commands take these two.
+# All commands have these two options.
 but_help() {
     grep -xvE -- '--help|--version' | LC_ALL=C sort -u
 }
@@ -21,18 +21,20 @@ options_in() {
     grep -oE -- '--[a-z][a-z0-9-]*'
 }
 
-# An option without a name may be any: the parser lists those that it knows, and begins nothing.
+# Prints the options that the command accepts. Given an option without a name, the parser lists the
+# options that it knows and does nothing else.
 taken() { # COMMAND...
     "$@" --= 2>&1 | options_in
     [[ $* != "hiloco scope" ]] || "$@" --capture=x --= 2>&1 | options_in
 }
 
-# The usage and the list; the text may name other commands' options.
+# Takes options only from the usage and the list, as the text may name other commands' options.
 listed() { # COMMAND...
     "$@" --help | sed -n '/^usage:/,/^$/p; /^  --/p' | options_in
 }
 
-# A command's lines of a synopsis; without a command, those of a page that has only one.
+# Prints a command's lines of a synopsis. Without a command, prints the synopsis of a page that has
+# only one.
 synopsis() { # PAGE [COMMAND]
     awk -v command="${2:-}" '
         /^\.Sh/ { inside = $2 == "SYNOPSIS" }
@@ -54,7 +56,7 @@ in_bash() { # WORD...
         printf "%s\n" "${COMPREPLY[@]}"' "$prefix" "$@"
 }
 
-# The function as zsh calls it, but that what it offers is printed.
+# Calls the function as zsh does, except that its offers are printed.
 in_zsh() { # WORD...
     zsh -fc 'compadd() { shift; print -l -- "$@" }
         _files() { }
@@ -63,7 +65,7 @@ in_zsh() { # WORD...
         source $file' zsh "$prefix/share/zsh/vendor-completions/_hiloco" "$@"
 }
 
-same() { # COMMAND WHERE; what is there is read
+same() { # COMMAND WHERE; reads the options that were found there
     but_help >"$work/there"
     diff "$work/taken" "$work/there" >"$work/difference" && return
     echo "$1: $2 lacks (<), or has too much (>):"
@@ -71,7 +73,7 @@ same() { # COMMAND WHERE; what is there is read
     failed=1
 }
 
-check() { # PAGE COMMAND...; the page explains its options
+check() { # PAGE COMMAND...; the page explains the commands' options
     local page=$1 command
     shift
     command=$*

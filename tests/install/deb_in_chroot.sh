@@ -1,4 +1,4 @@
-# In a bare Debian, as root: installs the packages in /packages, uses what is in them, and removes it.
+# Runs as root in a bare Debian: installs the packages in /packages, uses them, and removes them.
 set -eu
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 

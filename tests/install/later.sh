@@ -1,8 +1,9 @@
 #!/bin/sh
-# Runs a program that was compiled with the headers of today with a library of a later day: one that has
-# used some of the room of every structure, and in which what the library makes has grown.
+# Runs a program that was compiled with today's headers with a library of a later version. That
+# library has used some of the room of every structure, and the structures that it makes itself have
+# grown.
 #
-#      later.sh PREFIX WORK    where libloco is installed; a folder to work in
+#      later.sh PREFIX WORK    the folder where libloco is installed, and a folder to work in
 set -eu
 cd "$(dirname "$0")/../.."
 tests=$PWD/tests/install
@@ -17,7 +18,7 @@ headers="$(find "$work/channels/loco" -name '*.h')"
 
 "$tests/abi.sh" "$work/channels" >"$work/today.abi"
 
-# A word of each room is a member now; structures that the library makes are longer.
+# One word of each room becomes a member, and the structures that the library makes become longer.
 sed -i 's/uint64_t room\[\([0-9]*\)\];/uint64_t later; uint64_t room[\1 - 1];/' $headers
 for s in loco_manager loco_region loco_peer loco_kv_op; do
     sed -i "/^struct $s {/,/^};/ s/^};/    uint64_t later[8];\n};/" $headers
@@ -25,7 +26,8 @@ done
 "$tests/abi.sh" "$work/channels" >"$work/later.abi"
 "$tests/abi_fits.sh" "$work/today.abi" "$work/later.abi"
 
-# The library takes 0 for what a program of today means by it, and uses the member of its own.
+# The later library treats 0 as today's programs mean it, and uses the new member of its own
+# structures.
 {
     echo '#include "loco/loco.h"'
     echo '#include <stdio.h>'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the Debian packages: by lintian, and in a bare Debian that has nothing else, where they are
-# installed, used and removed. It takes root (or user namespaces), and the mirror of this machine.
+# Checks the Debian packages with lintian, and installs, uses and removes them in a bare Debian that
+# has nothing else. Needs root (or user namespaces) and this machine's Debian mirror.
 #
 #      test_deb.sh FOLDER
 set -eu

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs into a temporary directory, and checks what a user of libloco finds there.
+# Installs into a temporary directory, and checks that users of libloco and hiloco find all they
+# need there.
 #
 #      test_install.sh [BUILD]
 set -u
@@ -14,16 +15,17 @@ library=$prefix/lib/libloco.so
 hil_library=$prefix/lib/libhiloco.so
 failures=0
 
-# Functions that the installed headers declare and that are not the API.
+# Functions that the installed headers declare but that are not part of the API.
 internal='loco_channels_explain_unready loco_channels_message loco_channels_peer_lost
 loco_channels_peer_up loco_context_table loco_mem_pool_close loco_mem_pool_open loco_memory_cut
 loco_memory_free loco_memory_return loco_thread_free loco_threads_link'
 
-# Inline functions that are there for other inline ones.
+# Inline functions that only other inline functions use.
 internal_inline='loco_ack_groups loco_after_atomic loco_atomic_from_afar loco_atomic_reach loco_before_atomic
 loco_by_node_find loco_context_at loco_place_stores loco_stored'
 
-# check WHAT COMMAND...: prints WHAT, and what the command said if it failed.
+# check WHAT COMMAND...: runs the command and prints WHAT; if the command fails, also prints its
+# output.
 check() {
     what=$1
     shift
@@ -36,7 +38,7 @@ check() {
     fi
 }
 
-same() { # the lists in two files
+same() { # compares the lists in two files
     sort "$1" >"$work/one" && sort "$2" >"$work/two" && diff "$work/one" "$work/two"
 }
 
@@ -116,12 +118,12 @@ headers() {
     (cd "$prefix/include/loco" && find . -name '*.h' | sed 's|^\./||' | sort)
 }
 
-# All that a program may include.
+# All headers that a program may include.
 public_headers() {
     (cd "$prefix/include" && find loco loco-sim hiloco hiloco_node.h -name '*.h' | sort)
 }
 
-# What users include stands alone, and they compile it as they like.
+# Each of those headers compiles on its own, with every compiler and standard that users may choose.
 header_in() { # HEADER COMPILER LANGUAGE STANDARDS...
     header=$1
     compiler=$2
@@ -142,7 +144,7 @@ hpp_in() { # STANDARDS...
         done
         # A guard's destructor must not throw.
         echo 'static_assert(noexcept(std::declval<loco::ticket_lock &>().unlock()));'
-        # A time that is over is not an endless one.
+        # A time that has passed must not become an endless wait.
         echo 'int main() { return loco::ns_of(loco::duration(-1)) != 0; }'
     } >"$work/templates.cpp"
     for standard in "$@"; do
@@ -152,7 +154,7 @@ hpp_in() { # STANDARDS...
     done
 }
 
-# C++ finds the functions of loco-sim under the names that C gave them.
+# In C++ the functions of loco-sim must link under their C names.
 sim_from_cpp() {
     cat >"$work/sim.cpp" <<'END_OF_CPP'
 #include <loco-sim/workload.h>
@@ -181,7 +183,7 @@ same_abi() {
     return 1
 }
 
-# breaks_abi HEADER SED: programs would not go on working with the header so changed.
+# breaks_abi HEADER SED: checks that abi_fits.sh rejects the header as changed by SED.
 breaks_abi() {
     rm -rf "$work/changed"
     cp -r "$prefix/include" "$work/changed"
@@ -199,7 +201,7 @@ loco_h_has_all() {
     same "$work/a" "$work/b"
 }
 
-# The functions that the headers declare and do not define, and the one variable.
+# Prints the functions that the headers declare but do not define, and the one variable.
 declared() {
     echo '#include <loco/loco.h>' >"$work/all.c"
     $cc -std=c17 -fsyntax-only -aux-info "$work/aux" -I"$prefix/include" "$work/all.c" || return 1
@@ -215,7 +217,7 @@ so_shows_api() {
     same "$work/declared" "$work/shown"
 }
 
-# What loco-sim gives, in the archive and in its headers, begins with its name.
+# Every public name of loco-sim, in the archive and in its headers, begins with its prefix.
 sim_has_prefix() {
     nm -g --defined-only "$prefix/lib/libloco-sim.a" | awk 'NF == 3 && $3 !~ /^loco_sim_/ { print $3 }' >"$work/bare"
     cat "$prefix"/include/loco-sim/*.h | $cc -fpreprocessed -dD -E -P - 2>/dev/null | sed 's/"[^"]*"//g' |
@@ -248,7 +250,7 @@ a_shows_api() {
 
 # --- completion ---------------------------------------------------------------------------
 
-# completes WORD... : what bash offers for the last word.
+# completes WORD... : prints what bash offers for the last word.
 completes() {
     PATH=$prefix/bin:$PATH bash -c '
         . "$0"/share/bash-completion/completions/hiloco
@@ -338,7 +340,8 @@ no_warnings() {
     [ ! -s "$work/warnings" ]
 }
 
-# The pages' synopses as C. Behind loco.h they are declarations of the same, or an error.
+# Prints the pages' synopses as C declarations. After loco.h they must declare the same or give an
+# error.
 synopses() {
     printf '#include <loco/loco.h>\n#include <hiloco_node.h>\n'
     for p in "$prefix"/share/man/man3/*; do
@@ -362,7 +365,7 @@ synopses_right() {
     $cc -std=c17 -fsyntax-only -Wno-format -I"$prefix/include" "$work/synopses.c"
 }
 
-# Every function of the API, those that are inline too.
+# Every function of the API, including the inline ones.
 public_functions() {
     {
         cat "$work/declared" "$work/hil_declared"
@@ -370,7 +373,7 @@ public_functions() {
     } | grep -vxF "$(echo loco_context $internal $internal_inline | tr ' ' '\n')"
 }
 
-# Each has its line in the synopsis of a page, and is told of in its text.
+# Each function must be in the synopsis of a page and in that page's text.
 all_documented() {
     for f in $(public_functions); do
         grep -rqE "^\.F[no] $f\>" "$prefix/share/man/man3" || echo "no synopsis has $f"
@@ -379,7 +382,7 @@ all_documented() {
     [ ! -s "$work/missing" ]
 }
 
-# What a page calls a function, or names as one, is in a header.
+# Each function that a page names must be in a header.
 nothing_made_up() {
     grep -rohE "\b(loco|hiloco_node)_[a-z_]+" "$prefix"/share/man/man3 "$prefix/share/man/man7" | sort -u |
         while read -r word; do
@@ -443,7 +446,8 @@ linked() { # KIND NAME
     fi
 }
 
-# As plugins and other languages load it: late, with its thread-local memory.
+# Loads the library at run time, as plugins and other languages do, to check its thread-local
+# memory.
 dlopens() {
     cat >"$work/late.c" <<'END'
 #include <dlfcn.h>
@@ -459,7 +463,7 @@ END
     $cc -o "$work/late" "$work/late.c" -ldl && "$work/late" "$library"
 }
 
-pair() { # PROGRAM: as two nodes
+pair() { # PROGRAM: runs it as two nodes
     timeout 30 "$work/$1" 0 2 "$work/run" &
     other=$!
     timeout 30 "$work/$1" 1 2 "$work/run"
@@ -467,7 +471,7 @@ pair() { # PROGRAM: as two nodes
     wait $other && [ $here = 0 ]
 }
 
-# All that was pushed was popped: 2 times the numbers below 1000.
+# Every pushed number was popped: twice the numbers below 1000.
 python_pair() {
     timeout 60 env LOCO_LIBRARY="$library" python3 docs/examples/queue.py 0 2 "$work/run" >"$work/py0" &
     other=$!
@@ -477,7 +481,8 @@ python_pair() {
         [ "$(cat "$work/py0" "$work/py1" | awk '{ sum += $NF } END { print sum }')" = 999000 ]
 }
 
-# The counter's test, as the page builds it outside of the tree, must see that one collect is not enough.
+# The counter's test, built outside of the tree as the page says, must detect that one collect is
+# not enough.
 mutant() {
     mkdir -p "$work/mutant"
     cp docs/examples/*counter.[ch] "$work/mutant"
@@ -522,7 +527,7 @@ check "the installed hiloco finds its scenarios right" "$prefix/bin/hiloco" chec
 
 # --- models -----------------------------------------------------------------------------------
 
-# The commands of a page, each block in a shell of its own, in a folder outside the tree.
+# Runs the commands of a page, each block in a separate shell, in a folder outside of the tree.
 commands_of() { # PAGE BLOCKS
     mkdir -p "$work/outside-the-tree"
     awk '/^```/ { inside = !inside && $0 == "```sh"; if (inside) print "cd \"$outside\""; next }
@@ -534,17 +539,18 @@ page_on_models() {
     commands_of writing-a-model.md 4 && run_page "$work/page.sh"
 }
 
-run_page() { # SCRIPT [FOLDER of what comes before the installed programs]
+run_page() { # SCRIPT [FOLDER of programs that take precedence over the installed ones]
     (unset MAKEFLAGS MAKELEVEL BUILD; outside=$work/outside-the-tree PATH=${2:+$2:}$prefix/bin:$PATH
      export outside PATH; sh -ex "$1")
 }
 
-# Its makefile has as many lines of its own as it promises.
+# The page's makefile must have as few lines as the page promises.
 short_makefile() {
     [ "$(grep -c . docs/examples/model/Makefile)" -le 5 ]
 }
 
-# From another folder than the scenario's, in C++ as the page leaves it; and from those installed.
+# Runs the model from another folder than the scenario's, in C++ as the page leaves it, and as
+# installed.
 models_run() {
     (cd "$work" && "$prefix/bin/hiloco" run outside-the-tree/my-models/rc.yaml --out from-elsewhere &&
         rm outside-the-tree/my-models/*.so &&
@@ -553,7 +559,7 @@ models_run() {
         grep -q "$prefix/lib/hiloco/models/rc.so" from-installed/scenario.yaml)
 }
 
-# A command that fails must fail the page.
+# A failing command must make the page's check fail.
 page_can_fail() {
     sed 's/^make$/make no-such/' "$work/page.sh" >"$work/broken.sh"
     rm -rf "$work/outside-the-tree"
@@ -574,7 +580,7 @@ fi
 
 # --- nodes ------------------------------------------------------------------------------------
 
-# A run on a machine that is too busy for it to be valid has run all the same.
+# The run counts here even if the machine was too busy for it to be valid.
 page_on_nodes() {
     mkdir -p "$work/forgiving"
     cat >"$work/forgiving/hiloco" <<END
@@ -588,7 +594,7 @@ END
     commands_of writing-a-node.md 3 && run_page "$work/page.sh" "$work/forgiving"
 }
 
-# As the page leaves it, in C++; and in C, without a warning.
+# Builds the node in C++ as the page leaves it, and in C, without a warning.
 short_example() {
     [ "$(wc -l <docs/examples/node/bench.c)" -le 40 ] &&
         $cc -std=c11 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -o "$work/bench" \
@@ -598,7 +604,7 @@ short_example() {
                 -o "$work/bench++" docs/examples/node/bench.c $(pkg-config --cflags --libs hiloco); }
 }
 
-# What it does not find is said by the program, not by the library.
+# If something is not found, the program says so, not the library.
 joins_nothing() {
     ! LD_LIBRARY_PATH=$prefix/lib "$work/bench" "$work/no.yaml" >"$work/out" 2>"$work/err" &&
         [ ! -s "$work/out" ] && ! grep -v '^bench: ' "$work/err" && grep "no.yaml" "$work/err"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Two machines have two clocks: the converters' shows 1000 s more than the controller's, in a time
-# namespace. They start together all the same, and say how well they know.
+# Tests two machines with different clocks: a time namespace makes the converters' clock show 1000 s
+# more than the controller's. The nodes must still start together, and say how accurately they know
+# the other clock.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 export HILOCO_RENDEZVOUS=127.93.0.1
@@ -19,7 +20,8 @@ apart() {
     return $rc
 }
 
-# The start of the run on a node's own clock, and what it says of the first node's.
+# Prints the run's start on a node's own clock, and the node's information on the first node's
+# clock.
 of() { python3 -c "import json; print(json.load(open('$work/$1/summary.json'))$2)"; }
 
 knows_the_clock() {

@@ -1,9 +1,10 @@
-# What the tests of tests/launchers share; sourced by each.
+# Functions that the tests of tests/launchers share. Each test sources this file.
 source "$(dirname "${BASH_SOURCE[0]}")/../guest/checks.sh"
 build=$(realpath "$build")
 export HILOCO_SECRET=0123456789abcdef0123456789abcdef
 
-# The 20-converter scenario, short and slow: it is about who starts whom, not about time.
+# The 20-converter scenario, short and slow, as these tests are about starting processes, not about
+# timing.
 short=("$PWD/configs/dcdc20.yaml" --set fabric=tcp --set duration_s=0.05
        --set recording.converter_decimation=1
        --set controller.period_us=5000 --set converters.period_us=1000
@@ -12,7 +13,7 @@ short=("$PWD/configs/dcdc20.yaml" --set fabric=tcp --set duration_s=0.05
        --set controller.wait=hybrid --set converters.wait=hybrid --set controller.overrun=catch_up
        --set validity.required=false --wait 60)
 
-# needs WHAT PROGRAM...: ends the test where one of them is not installed.
+# needs WHAT PROGRAM...: ends the test if one of the programs is not installed.
 needs() {
     local program
     for program in "${@:2}"; do
@@ -22,8 +23,8 @@ needs() {
     done
 }
 
-# ran NAME: the one run of this scenario's name left results, and came to its end over tcp. A busy machine
-# may have had no turn for its loops.
+# ran NAME: checks that the only run of the scenario of this name left results and ended in time
+# over tcp. On a busy machine its loops may have had no turn.
 ran() {
     local summary
     summary=$(echo "$work/results/$1"-*/summary.json)

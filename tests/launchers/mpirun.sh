@@ -1,5 +1,5 @@
 #!/bin/bash
-# By mpirun of OpenMPI: a rank for each executor of the scenario, and one for each node.
+# Starts scenarios with OpenMPI's mpirun: with a rank for each executor, and with one for each node.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 needs mpirun mpirun

@@ -1,7 +1,7 @@
 #!/bin/bash
-# By srun on a Slurm of one machine: a controller and two slurmd, each in a network namespace of its own
-# and joined by a bridge, with a munge of the test's own. All addresses find themselves: the scenario
-# names none.
+# Starts scenarios with srun on a Slurm on one machine: a controller and two slurmd, each in a
+# network namespace of its own, joined by a bridge, with a munge that the test starts. The scenario
+# names no addresses; the processes find them.
 set -euo pipefail
 here=$(dirname "$0")
 

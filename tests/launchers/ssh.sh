@@ -1,7 +1,7 @@
 #!/bin/bash
-# By ssh: `hiloco run --hosts a,b` starts the parts on two hosts, both of which are an sshd of the test's
-# own on loopback, with keys, configuration and files in a temporary folder. In a namespace of its own for
-# what sshd has at fixed places.
+# Starts scenarios over ssh: `hiloco run --hosts a,b` starts the parts on two hosts. Both hosts are
+# an sshd that the test starts on loopback, with keys, configuration and files in a temporary
+# folder. The test runs in a namespace of its own, as sshd has some files at fixed places.
 set -euo pipefail
 here=$(dirname "$0")
 
@@ -50,7 +50,7 @@ END
     said "$work/sshd" 'Server listening'
 }
 
-unset HILOCO_SECRET # of the run, which goes to the hosts by ssh
+unset HILOCO_SECRET # the run has a secret of its own, which goes to the hosts over ssh
 export HILOCO_SSH="ssh -F $work/ssh_config"
 
 run_on() { # HOSTS FOLDER OPTION...
@@ -73,7 +73,7 @@ assert far["by"] == "round trips" and 0 < far["uncertainty_us"] < 1e5
 END
 }
 
-# What reads a run's folder reads this one, which has the rows of all nodes.
+# The commands that read a run's folder can read this one, which has the rows of all nodes.
 is_read() {
     "$build/hiloco" export "$work/both" --csv && "$build/hiloco" report "$work/both" &&
         "$build/hiloco" compare "$work/both" "$work/both" >/dev/null &&
@@ -81,13 +81,14 @@ is_read() {
             $(wc -l <"$work/both/converter-019.csv") > 1))
 }
 
-# The controller makes steps, so the nodes of both hosts have met.
+# Once the controller makes steps, the nodes of both hosts have met.
 has_begun() {
     "$build/hiloco" top "$(pgrep -of '^hiloco node controller')" --json --count 1 |
         grep -qE '"elapsed_s":[0.]*[1-9]'
 }
 
-# Killed with all its processes, a host leaves its record at most; what the other left is there.
+# A host whose processes were all killed leaves at most its record. The other host's results must be
+# there.
 one_dies() {
     local status=0 launcher
     "$build/hiloco" run "${short[@]}" --hosts 127.92.0.1,other --out "$work/dies" \

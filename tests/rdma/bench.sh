@@ -1,5 +1,5 @@
 #!/bin/bash
-# The benchmarks that need an RDMA device, with the options in $BENCH.
+# Runs the benchmarks that need an RDMA device, with the options in $BENCH.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 

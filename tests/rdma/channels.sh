@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every channel's tests, and histories that must be linearizable, with a process for each node. What
-# a channel says to bad arguments is the same on every fabric, and left out.
+# Runs every channel's tests, and checks that histories are linearizable, with a process for each
+# node. Tests of bad arguments are left out, as their results are the same on every fabric.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 

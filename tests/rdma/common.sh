@@ -1,9 +1,10 @@
-# What the tests of tests/rdma share; sourced by each. $RDMA_DEVICE is the device, $RDMA_ADDRESSES
-# the addresses of its network interface: nodes take them in turns, and may share the only one.
+# Functions that the tests of tests/rdma share. Each test sources this file. $RDMA_DEVICE is the
+# device, and $RDMA_ADDRESSES are the addresses of its network interface. Nodes use them in turn,
+# and share a single one.
 source "$(dirname "${BASH_SOURCE[0]}")/../guest/checks.sh"
 
 read -ra addresses <<<"$RDMA_ADDRESSES"
 
-# address N: of node N
+# address N: prints the address of node N
 address() { echo "${addresses[$1 % ${#addresses[@]}]}"; }
 fabric=verbs

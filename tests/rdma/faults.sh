@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the programs do when a peer dies or the link goes: they notice, say so, and end in order.
+# Tests the programs when a peer dies or the link fails: they must notice, say so, and end in order.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -12,7 +12,7 @@ scenario=(configs/dcdc20-verbs.yaml --set converters.count=3 --set controller.pe
                               {converters: 0, address: $(address 1)},
                               {converters: 1-2, address: $(address 2)}]")
 
-# begin [OPTION...]: a controller and two processes of converters, that run.
+# begin [OPTION...]: starts a controller and two processes of converters, and waits until they run.
 begin() {
     "$build/converter" "${scenario[@]}" "$@" --id 0 2>"$work/first" >&2 & first=$!
     "$build/converter" "${scenario[@]}" "$@" --id 1-2 2>"$work/second" >&2 & second=$!
@@ -22,22 +22,22 @@ begin() {
     said "$work/controller" '^0\.[1-9].* of 300 s|^[1-9].* of 300 s'
 }
 
-# The kernel's own queue pair for connections, on soft-RoCE of Linux 6.1, is stuck once it has had
-# something to send without a link: rping does not connect then, until the device is made anew.
+# In soft-RoCE of Linux 6.1, the kernel's own queue pair for connections is stuck once it has had
+# something to send without a link. rping then cannot connect until the device is created again.
 link_up() {
     ip link set "$RDMA_INTERFACE" up
     rdma link delete "$RDMA_DEVICE"
     rdma link add "$RDMA_DEVICE" type rxe netdev "$RDMA_INTERFACE"
 }
 
-# The process under a launcher that runs the loop.
+# Prints the launcher's child process, which runs the loop.
 child() { cat "/proc/$1/task/$1/children"; }
 
-kill_node() { # LAUNCHER: its loop, as a crash would
+kill_node() { # LAUNCHER: kills its loop, like a crash
     kill -9 $(child "$1")
 }
 
-# A converter whose scenario has four, and a controller whose has three.
+# Starts a converter whose scenario has four converters, and a controller whose scenario has three.
 another_count() {
     "$build/converter" "${scenario[@]}" --set converters.count=4 --id 0 \
         --set "verbs.nodes=[{controller: true, address: $(address 0)},
@@ -70,7 +70,7 @@ check "they end with 1" ends $first 1
 check "all of them" ends $second 1
 check "the controller's launcher ends with 1" ends $controller 1
 
-# What the controller knows of converter 0: the steps that it has run.
+# Prints how many steps converter 0 has run, as far as the controller knows.
 steps() {
     "$build/hiloco" top --json --count 1 "$controller" |
         sed 's/.*"each":\[{[^}]*"steps":\([0-9]*\).*/\1/'
@@ -100,7 +100,7 @@ kill -INT $first $second $controller || true
 check "until they are interrupted" ends $controller 130
 check "one was lost, and came back" was_back
 
-# Of this machine's own link the tests keep their hands.
+# On a real device the tests do not touch the link.
 if [[ $RDMA_DEVICE == rxe0 && $RDMA_INTERFACE == d0 ]]; then
     check "a controller and 3 converters run once more" begin
     check "the link goes down" ip link set "$RDMA_INTERFACE" down

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What stands still is ended, here and in the tests that follow; what moves is not. What the machine
-# was too busy for is run again.
+# Tests the limits of the test scripts themselves: a silent command or test is ended, an active one
+# is not, and a run for which the machine was too busy is repeated.
 set -euo pipefail
 here=$(dirname "$0")
 source "$here/common.sh"
@@ -19,7 +19,7 @@ speaker_is_left() {
     ((status == 3))
 }
 
-# The pipe ends when all that the test has started has ended.
+# The pipe ends when every process that the test has started has ended.
 hanging_test_is_ended() {
     { TEST_HANGS=1 TEST_STILL_S=1 "$build/test-rdma" 'runner/*' || echo failed; } | cat >"$work/runner"
     cat "$work/runner"
@@ -27,7 +27,7 @@ hanging_test_is_ended() {
         grep -q 'ok: runner/one_moves' "$work/runner" && grep -q '^failed' "$work/runner"
 }
 
-# a_run SETTLED MISSED_IN_BOUND: its summary is of this form.
+# a_run SETTLED MISSED_IN_BOUND: writes the summary of a run with these results.
 a_run() {
     mkdir -p "$work/run"
     cat >"$work/run/summary.json" <<END
@@ -63,7 +63,8 @@ first() {
     (($(wc -l <"$work/runs") == 1)) && a_run "$1" "$2" || a_run "$3" "$4"
 }
 
-# after_runs RUNS FAILURES RUN...: so many runs are made of it, and so many checks fail.
+# after_runs RUNS FAILURES RUN...: checks that RUN is run so many times and that so many checks
+# fail.
 after_runs() {
     local before=$failures
     rm -f "$work/runs"

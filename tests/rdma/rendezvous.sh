@@ -1,6 +1,6 @@
 #!/bin/bash
-# The 20-converter scenario with `fabric: verbs` where only the first node's host is known: the
-# others register there, and learn the addresses of all.
+# Runs the 20-converter scenario with `fabric: verbs` when only the first node's host is known: the
+# other nodes register there, and learn the addresses of all nodes.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -22,7 +22,7 @@ processes() {
     return $rc
 }
 
-# Who has another secret is told so, and the first node waits on.
+# A process with another secret is told so, and the first node continues to wait.
 stranger() {
     local status=0
     "$build/controller" "${scenario[@]}" --wait 5 --out "$work/alone" 2>"$work/waiting" &

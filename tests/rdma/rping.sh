@@ -1,5 +1,5 @@
 #!/bin/bash
-# Sanity, without a line of ours: the device is up, and librdmacm connects over it.
+# Checks the device without any code of this project: it is up, and librdmacm connects over it.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The 20-converter scenario with `fabric: verbs` to convergence: as six processes started by hand,
-# with completions looked for inline, and by `hiloco run`, with a polling thread. Each node has its
+# Runs the 20-converter scenario with `fabric: verbs` to convergence: as six processes started by
+# hand, which poll completions inline, and by `hiloco run`, with a polling thread. Each node has its
 # own address.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -37,7 +37,7 @@ faulted() {
     "$build/hiloco" run "${scenario[@]}" "${with_faults[@]}" --quiet --out "$work/faulted"
 }
 
-# A parameter of a node in another process is changed over the network, and its node answers.
+# Changes a parameter of a node in another process over the network. That node must answer.
 tuned() {
     "$build/hiloco" run "${scenario[@]}" --set duration_s=300 --allow-set --quiet \
         --out "$work/tuned" 2>&1 & run=$!

@@ -1,20 +1,21 @@
 #!/bin/bash
-# Breaks the channels on purpose, one fault at a time, and sees a workload catch each.
+# Breaks the channels on purpose, one fault at a time, and checks that a workload catches each
+# fault.
 #
 #     mutants.sh COUNT BUILD COMPILE LINK SIM_COMPILE SIM_LINK LIBRARIES...
 #
-# Each file of tests/sim/mutants is a patch, and says above it which workload catches the fault
-# within how many seeds; "on: shm" where that is one of soak-shm's, which needs two cores. The broken
+# Each file of tests/sim/mutants is a patch. Its head says which workload catches the fault and
+# within how many seeds; "on: shm" marks a workload of soak-shm, which needs two cores. The broken
 # file is compiled and linked before the library, in place of the sound one.
 #
 # A mutant is caught if a seed of the workload fails (soak's exit status 1), and that seed and all
 # before it pass without the fault. Anything else is an error: a patch that does not apply or
-# compile, a workload that does not exist, a seed that crashes or is over the time limit (what hangs
-# on the simulator is found there, and fails), a workload that fails on the sound tree. With every
-# mutant caught, and COUNT of them, the exit status is 0.
+# compile, a workload that does not exist, a seed that crashes or exceeds the time limit (the
+# simulator detects a hang itself, and the seed fails), or a workload that fails on the sound tree.
+# The exit status is 0 if every mutant is caught and there are COUNT of them.
 #
-# For the test of this script: MUTANTS is another folder of patches, SOUND another folder with sound
-# programs, and LIMIT the seconds that a seed may take.
+# For the test of this script, the environment may set MUTANTS to another folder of patches, SOUND
+# to another folder of sound programs, and LIMIT to the seconds that a seed may take.
 set -uo pipefail
 
 [ $# -gt 6 ] || exit 2
@@ -25,17 +26,17 @@ work=$build/mutants/work
 
 field() { sed -n "s/^$1: //p" "$2"; }
 
-# soak_of PROGRAM WORKLOAD SEEDS: runs it; prints what it says in the end.
+# soak_of PROGRAM WORKLOAD SEEDS: runs the workload and prints the end of its output.
 soak_of() { "$1" --quiet --limit "${LIMIT:-120}" --only "$2" --seeds "$3" 2>"$dir/said"; }
 
-# error WHAT: of the mutant at hand.
+# error WHAT: reports an error of the current mutant.
 error() {
     echo "ERROR  $name: $1"
     sed 's/^/       /' "$dir/said" | tail -n 5
 }
 
-# Links soak with the patched file in place of the sound one: for the simulator, in whose programs
-# the channels, but not the fabrics, are compiled so that they are interrupted anywhere.
+# Links soak with the patched file in place of the sound one. In the simulator's programs the
+# channels, but not the fabrics, are compiled so that they can be interrupted anywhere.
 make_mutant() {
     local file how=$compile tests=$build/obj/tests
     file=$(sed -n 's,^--- a/,,p' "$patch")
@@ -54,7 +55,7 @@ make_mutant() {
     fi
 }
 
-# Prints one line, which begins with what became of the mutant.
+# Prints one line, which begins with the mutant's result.
 try_mutant() {
     local patch=$1 name dir seeds workload soak=soak line seed
     name=$(basename "$patch" .patch) dir=$work/$(basename "$patch" .patch)
@@ -89,7 +90,7 @@ try_mutant() {
 
 export build compile link sim_compile sim_link sound work
 export -f field soak_of error make_mutant try_mutant
-# An array cannot be exported.
+# bash cannot export an array, so the commands are exported as strings.
 try_quoted="libraries=(${libraries[*]@Q}); try_mutant \"\$1\""
 
 rm -rf "$work"

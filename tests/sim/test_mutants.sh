@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tests mutants.sh: that it takes for caught what is caught, and nothing else.
+# Tests that mutants.sh reports a mutant as caught exactly if it was caught.
 #
 #     test_mutants.sh BUILD COMPILE LINK SIM_COMPILE SIM_LINK LIBRARIES...
 set -euo pipefail
@@ -9,7 +9,7 @@ args=("${@:2}")
 tests=$build/mutants/tests
 failed=0
 
-# mutant NAME WORKLOAD SED: a patch of barrier.c, made by SED, that WORKLOAD shall catch.
+# mutant NAME WORKLOAD SED: writes a patch of barrier.c, made by SED, that WORKLOAD must catch.
 mutant() {
     rm -rf "$tests"
     mkdir -p "$tests"
@@ -21,7 +21,8 @@ mutant() {
     } >"$tests/$1.patch"
 }
 
-# expect STATUS TEXT [COUNT]: what mutants.sh ends with and says, of COUNT mutants.
+# expect STATUS TEXT [COUNT]: checks the exit status and the output of mutants.sh with COUNT
+# mutants.
 expect() {
     local status=0 said
     said=$(MUTANTS=$tests tests/sim/mutants.sh "${3:-1}" "$build" "${args[@]}" 2>&1) || status=$?

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is particular to the fabric tcp; then every channel's tests, and histories that must be
-# linearizable, over loopback, with a process for each node.
+# Runs the tests of the fabric tcp itself. Then runs every channel's tests, and checks that
+# histories are linearizable, over loopback, with a process for each node.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Over a bad network: late, lossy, out of order and narrow. By the kernel's netem where there is one; else
-# by tcp-relay, which is what TCP makes of that. Then between two network namespaces: the scenario, and a
-# cable that is pulled.
+# Tests the fabric over a bad network, with delay, loss, reordering and low bandwidth. The kernel's
+# netem makes the network bad. Without netem, tcp-relay imitates the effect of that on a TCP
+# connection. Then tests between two network namespaces: the scenario, and a pulled cable.
 set -euo pipefail
 here=$(dirname "$0")
 

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The 20-converter scenario with `fabric: tcp` to convergence over loopback: as separate processes
-# started by hand, and by `hiloco run`. And what is said and done when one of them dies or stands still.
+# Runs the 20-converter scenario with `fabric: tcp` to convergence over loopback: as separate
+# processes started by hand, and by `hiloco run`. Also tests the messages and reactions when a
+# process dies or stands still.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 export HILOCO_SECRET=0123456789abcdef0123456789abcdef
@@ -22,11 +23,11 @@ launched() {
     "$build/hiloco" run "${slow[@]}" --set duration_s=4 --out "$work/launched"
 }
 
-# begin [OPTION...]: a controller and two processes of converters, that run.
+# begin [OPTION...]: starts a controller and two processes of converters, and waits until they run.
 begin() {
     local few=("${slow[@]}" --set converters.count=3 --set controller.period_us=50000
                --set converters.period_us=20000 --set duration_s=300 --set tcp.timeout_ms=500 "$@")
-    rm -f "$work/controller" # said of the run before
+    rm -f "$work/controller" # the previous run's output
     "$build/converter" "${few[@]}" --id 0 2>"$work/first" >&2 & first=$!
     "$build/converter" "${few[@]}" --id 1-2 2>"$work/second" >&2 & second=$!
     "$build/controller" "${few[@]}" --out "$work/out" 2>"$work/controller" >&2 & controller=$!
@@ -35,7 +36,7 @@ begin() {
     said "$work/controller" '^0\.[1-9].* of 300 s|^[1-9].* of 300 s'
 }
 
-# The process under a launcher that runs the loop.
+# Prints the launcher's child process, which runs the loop.
 child() { cat "/proc/$1/task/$1/children"; }
 signal_node() { kill "-$1" $(child "$2"); }
 
@@ -44,7 +45,7 @@ was_back() {
     tr -d ' \n' <"$work/out/summary.json" | grep -q '"losses":{"lost":1,"back":1,'
 }
 
-# The steps of converter 0, as the controller hears of them.
+# Prints the steps of converter 0 that the controller knows of.
 heard() {
     "$build/hiloco" top $controller --json --count 1 | grep -o '"steps":[0-9]*' | sed -n '3s/.*://p'
 }
@@ -54,7 +55,7 @@ echo "--- tcp: 20 converters and a controller over loopback, periods 50 and 200 
 settles "a process of the controller, two of ten converters each: 4 s" "$work/processes" processes
 settles "hiloco run: 4 s" "$work/launched" launched
 
-# The same with faults of the scenario, one of which cuts a link for longer than its age limit.
+# The same with faults in the scenario. One of them cuts a link for longer than the age limit.
 faulted() {
     "$build/hiloco" run "${slow[@]}" "${with_faults[@]}" --quiet --out "$work/faulted"
 }
@@ -63,7 +64,7 @@ echo "--- tcp: faults of a scenario"
 check "signals, parameters, links and nodes go wrong" faulted
 check "each did at its time, and what was cut was too old" faults_acted "$work/faulted"
 
-# Programs of two versions: a relay changes the version that each end says, and nothing else.
+# Imitates programs of two versions: a relay changes only the version that each end sends.
 relayed() { # PORT PLACES-OF-CONTROLLER PLACES-OF-CONVERTERS
     local few=("${slow[@]}" --set converters.count=3 --set 'converters.tolerance={}' --wait 15)
     "$build/tcp-relay" 127.9.0.9 127.9.0.1 "$1" 1 0 0 0 100000 4 99 >"$work/relay" & relay=$!
@@ -106,7 +107,7 @@ check "converter 0 stands still" signal_node STOP $first
 check "the controller: nothing was heard of it" \
     said "$work/controller" 'nothing was heard of node 1 for 500 ms'
 check "it ends with 1" ends $controller 1
-signal_node CONT $first || true # on a busy machine its launcher has given it up by now
+signal_node CONT $first || true # on a busy machine its launcher may have killed it by now
 check "the converter that stood still ends with 1" ends $first 1
 check "and so do the others" ends $second 1
 

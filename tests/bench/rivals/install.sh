@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs from Debian what the benchmarks compare libloco with, where it is missing: OpenMPI,
-# Redis, Concurrency Kit and cyclictest. What cannot be installed is said, and its comparisons are
-# left out.
+# Installs missing Debian packages of the programs that the benchmarks compare libloco with:
+# OpenMPI, Redis, Concurrency Kit and cyclictest. If a package cannot be installed, the script says
+# so, and its comparisons are left out.
 
 missing=
 for package in openmpi-bin libopenmpi-dev redis-server redis-tools libck-dev rt-tests jq; do
