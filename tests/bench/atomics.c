@@ -1,4 +1,4 @@
-/* An atomic_var beside the processor's own instruction on a line of memory. */
+/* Compares an atomic_var with the processor's own instruction on a cache line. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -14,7 +14,7 @@ enum { AT_HOST, FROM_AFAR, CONTENDED }; /* benchmark.parameter */
 
 static struct pair_line *plain; /* shared by both sides */
 
-/* Somebody wants the old value: else the compiler takes a cheaper instruction. */
+/* Pretends to use the old value, as the compiler would otherwise take a cheaper instruction. */
 static void use(uint64_t old)
 {
     __asm__ volatile("" : : "r"(old));
@@ -27,7 +27,7 @@ static void plain_adds(struct loco_atomic_var *unused)
         use(atomic_fetch_add(&plain->told, 1));
 }
 
-/* As a loop would have it: a word is good for as long as its channel. */
+/* Gets the word once, as a loop would: it is valid for as long as its channel. */
 static void var_adds(struct loco_atomic_var *v)
 {
     const struct loco_atomic_word word = loco_atomic_of(v);
@@ -47,7 +47,7 @@ static double time_of(void (*adds)(struct loco_atomic_var *), struct loco_atomic
     return (double)(bench_now() - begin) / BLOCK;
 }
 
-/* Both sides do the same at the same time; the timed one's blocks lie within the other's. */
+/* Both sides do the same at the same time. The timed side's blocks lie within the other side's. */
 static void beside(struct pair *p, struct loco_atomic_var *v)
 {
     static double values[BLOCKS_MAX], against[BLOCKS_MAX];
@@ -55,7 +55,7 @@ static void beside(struct pair *p, struct loco_atomic_var *v)
     const unsigned timed = p->benchmark->parameter == AT_HOST ? HOST : !HOST;
     size_t count = 0;
 
-    enum { BLOCKS = 10, MARGIN = 4 }; /* in one turn, at both ends more of the other side's */
+    enum { BLOCKS = 10, MARGIN = 4 }; /* per turn; the other side does MARGIN more at each end */
     while (pair_again(p, count + BLOCKS < BLOCKS_MAX)) {
         for (int kind = 0; kind < 2; kind++) {
             double *into = kind ? values : against;

@@ -88,8 +88,8 @@ struct result {
     double waits[BENCH_WAITS][RUNS_MAX], passed[BENCH_WAITS][RUNS_MAX];
     unsigned runs;
     bool failed;
-    const char *absent; /* why there is nothing to compare with; NULL: there is */
-    char skipped[96];   /* why */
+    const char *absent; /* why the comparison is missing; NULL: it is not */
+    char skipped[96];   /* why it was skipped */
 };
 
 static void run_once(struct result *r, const struct bench_options *o)
@@ -121,10 +121,10 @@ static void run_once(struct result *r, const struct bench_options *o)
     r->longest_against[r->runs++] = sample.longest_against;
 }
 
-/* A result's runs, summed up. */
+/* The summary of a result's runs. */
 struct digest {
     double value, min, max;
-    double against, ratio; /* NAN: there is none */
+    double against, ratio; /* NAN: no comparison */
     double longest, longest_against;
     double waits[BENCH_WAITS], passed[BENCH_WAITS];
     int met; /* -1: no target, or nothing to compare with */
@@ -159,7 +159,7 @@ static void print_heading(void)
            "least .. most", "against", "", "ratio", "target");
 }
 
-/* Four digits say enough. */
+/* Prints four significant digits. */
 static void print_number(int width, double value)
 {
     int before = value >= 1 ? (int)log10(value) + 1 : 1;
@@ -300,7 +300,7 @@ static size_t choose(struct result *results, const struct bench_options *o)
     return count;
 }
 
-/* The runs of one benchmark lie apart in time: noise comes in waves. */
+/* The runs of one benchmark are spread over time, as noise comes in waves. */
 static void run_all(struct result *results, size_t count, const struct bench_options *o)
 {
     bool terminal = isatty(STDERR_FILENO);

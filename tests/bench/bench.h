@@ -1,10 +1,10 @@
 /*
- * Benchmarks. Each measures one thing, most of them beside another: a rival, the physical
- * limit, or a mark that it is to reach. The two are measured in one run of one process
- * group, in turns, so that both see the same noise.
+ * Benchmarks. Each measures one thing, usually in comparison with another: a rival, the physical
+ * limit, or a goal. Both are measured in one run of one process group, in turns, so that both see
+ * the same noise.
  *
- * To add one: a row in a table of a file here, and that table's name in tables.c (or, for what
- * an RDMA device is needed for, in rdma_tables.c).
+ * To add a benchmark, add a row to a table in a file here. To add a table, add its name to tables.c
+ * (or to rdma_tables.c, if it needs an RDMA device).
  */
 #ifndef TESTS_BENCH_H
 #define TESTS_BENCH_H
@@ -14,40 +14,40 @@
 #include <stdint.h>
 
 struct bench_options {
-    unsigned runs;       /* of each benchmark; their median counts */
-    double seconds;      /* about so long a run, where that can be chosen */
+    unsigned runs;       /* of each benchmark; the result is their median */
+    double seconds;      /* approximate length of a run, where that can be chosen */
     const char *only;    /* a pattern of names; NULL: all */
     const char *out;     /* the JSON file; NULL: none */
     const char *configs; /* the directory of scenarios */
     bool list;
-    uint64_t accounts; /* of the lock benchmarks' transfers, at all nodes together */
-    uint64_t keys;     /* that the key-value stores have room for; 4 of 5 are there */
+    uint64_t accounts; /* of the lock benchmarks' transfers, on all nodes together */
+    uint64_t keys;     /* room in the key-value stores; 4 of 5 keys are present */
     int cpus[2];       /* two cores of this machine */
     unsigned cpu_count;
 };
 
-enum { BENCH_WAITS = 3 }; /* of all waits, 50, 99.9 and 99.99 percent are at most so long */
+enum { BENCH_WAITS = 3 }; /* quantiles of the waits: 50, 99.9 and 99.99 percent */
 
-/* What one run gives. */
+/* The result of one run. */
 struct bench_sample {
     double value;
-    double against; /* of what it is measured beside */
+    double against; /* value of the comparison */
 
     /* Optional: */
-    double longest, longest_against; /* us that one waited at most */
-    double waits[BENCH_WAITS];       /* us */
-    double passed[BENCH_WAITS];      /* by so many others one was passed meanwhile */
-    const char *absent;              /* why there is no `against`; a literal */
+    double longest, longest_against; /* longest wait, us */
+    double waits[BENCH_WAITS];       /* quantiles, us */
+    double passed[BENCH_WAITS];      /* quantiles of how often others overtook a waiter */
+    const char *absent;              /* why there is no `against`; a string literal */
 };
 
 struct benchmark {
     const char *name, *unit;
-    const char *against; /* what it is measured beside; NULL: nothing */
-    double target_ratio; /* value / against at most; with `more` at least; 0: no target */
+    const char *against; /* name of the comparison; NULL: none */
+    double target_ratio; /* greatest value / against; with `more` the least; 0: none */
     bool more;           /* more is better */
-    unsigned cores;      /* that it needs */
-    bool polled;         /* completions, by a thread beside; else inline */
-    unsigned parameter;  /* measure()'s own: bytes, threads ... */
+    unsigned cores;      /* cores that it needs */
+    bool polled;         /* a separate thread polls completions; else inline */
+    unsigned parameter;  /* for measure(): bytes, threads ... */
     /* One run. Returns 0 or a negative errno. */
     int (*measure)(const struct benchmark *self, const struct bench_options *options,
                    struct bench_sample *sample);
@@ -59,14 +59,14 @@ extern const struct benchmark latency_benchmarks[], step_benchmarks[], fabric_be
     queue_benchmarks[], lock_benchmarks[], kvstore_benchmarks[], tracing_benchmarks[],
     tcp_benchmarks[], converter_benchmarks[], rdma_benchmarks[];
 
-/* Those of this program, ended by NULL. */
+/* The tables of this program, ended by NULL. */
 extern const struct benchmark *const bench_tables[];
 
-/* ns, for the length of something short: what was begun before has ended by then (but for
- * stores, that the core has still to send off). */
+/* The time in ns, for measuring short durations. Everything that was begun before has ended by
+ * then, except stores that the core has yet to send off. */
 uint64_t bench_now(void);
 
-/* The same without waiting for anything: cheaper, for the length of something long. */
+/* The same without that wait: cheaper, for measuring long durations. */
 uint64_t bench_glance(void);
 
 /* xorshift64; *state is not 0. */
@@ -78,14 +78,14 @@ static inline uint64_t bench_random(uint64_t *state)
     return *state;
 }
 
-/* A run's own measurements, in one number: the first quartile, for on a machine that others
- * use too the upper half tells more of them. Sorts them. */
+/* Summarises a run's measurements by their first quartile: on a shared machine the upper half says
+ * more about the other users. Sorts the values. */
 double bench_quartile(double *values, size_t count);
 
-/* The same for what is measured beside a program that gives its median. */
+/* The same by their median, for comparison with programs that report medians. Sorts the values. */
 double bench_median(double *values, size_t count);
 
-/* Calibrates bench_now(); before any child process is made. */
+/* Calibrates bench_now(). Must be called before any child process is made. */
 void bench_prepare(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Barrier, broadcast and SST beside OpenMPI's collectives of 8 bytes, two ranks. */
+/* Compares barrier, broadcast and SST with OpenMPI's collectives of 8 bytes, between two ranks. */
 #include "pair.h"
 #include "rivals.h"
 
@@ -9,7 +9,7 @@ struct vars {
     uint64_t count;
 };
 
-/* As in the rival: the roots take turns, so that none runs ahead of what has arrived. */
+/* As in the rival, the roots take turns, so that no root runs ahead of what has arrived. */
 static void broadcasts(struct pair *p, void *arg, unsigned times)
 {
     struct vars *v = arg;

@@ -1,14 +1,15 @@
 /*
- * How many steps the loops of 20 converters and their controller miss over tcp, with periods of
- * 100 us and everything on this machine: hiloco as it is run, in turns with loops on the same two
- * cores that do nothing but wait for their steps. What those miss the machine took. All skip what
- * they miss: a converter that caught up would count what was taken from it eleven times.
+ * Measures how many steps the loops of 20 converters and their controller miss over tcp, with
+ * periods of 100 us and all processes on this machine. hiloco runs as usual, in turns with loops on
+ * the same two cores that only wait for their steps: the machine is to blame for the steps that
+ * these miss. All loops skip missed steps. A converter that caught up would count each interruption
+ * eleven times.
  *
- * So that it is known what sockets alone cost, loops that send as many bytes over plain ones, and
- * hear them, are measured in the same way.
+ * Loops that send and receive as many bytes over plain sockets are measured in the same way, to
+ * show the cost of sockets alone.
  *
- * Both executors count: steps in 1000 of the controller and of the first converter, whose core has
- * all the others.
+ * The result is missed steps in 1000, of both executors: of the controller, and of the first
+ * converter, whose core runs all the others, too.
  */
 #include <errno.h>
 #include <limits.h>
@@ -34,7 +35,7 @@
 
 enum { PERIOD_US = 100, CONVERTERS = 20, PRIORITY = 80, EXECUTORS = 2 };
 
-/* What a step sends: a value of two words for each converter, the link's step numbers beside. */
+/* The bytes of a step: a value of two words for each converter, plus the link's step numbers. */
 enum { STEP_BYTES = CONVERTERS * (sizeof(struct tcp_request) + 4 * sizeof(uint64_t)) };
 
 static const uint64_t SLICE_NS = 250000000, LEAD_NS = 20000000;
@@ -79,7 +80,8 @@ static int read_summary(struct missed *m, const char *directory)
     return rc;
 }
 
-/* A run that missed steps is not valid, and says so by its status; its summary counts. */
+/* A run that missed steps is not valid and has a failing exit status, but its summary still has the
+ * counts. */
 static int run_hiloco(const struct bench_options *o, struct missed *m)
 {
     char directory[] = "/tmp/loco-bench-XXXXXX";
@@ -117,7 +119,7 @@ static int run_hiloco(const struct bench_options *o, struct missed *m)
 struct bare {
     struct hil_clock clock;
     uint64_t start_ns;
-    int fds[EXECUTORS]; /* -1: they do nothing */
+    int fds[EXECUTORS]; /* -1: the loops do nothing */
     struct hil_node_state nodes[EXECUTORS];
 };
 
@@ -138,7 +140,7 @@ static int bare_step(void *arg, uint64_t n, uint64_t now)
     return (heard < 0 || said < 0) && errno != EAGAIN ? -errno : 0;
 }
 
-/* With the settings that the scenario has. */
+/* Uses the scenario's settings. */
 static int run_bare_loop(const struct bench_options *o, struct bare *b, unsigned which)
 {
     static struct hil_executor_state state;
@@ -186,7 +188,7 @@ static int run_bare_loops(const struct bench_options *o, struct bare *b)
     return rc;
 }
 
-/* Two ends of one connection over loopback. */
+/* Makes the two ends of a connection over loopback. */
 static int connect_both(int fds[EXECUTORS])
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

@@ -1,4 +1,5 @@
-/* What the smallest pieces cost the core that calls them: nobody reads the lines meanwhile. */
+/* Measures the cost of the smallest operations for the calling core. Nobody reads the lines
+ * meanwhile. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -92,7 +93,7 @@ static int measure_operation(const struct benchmark *b, const struct bench_optio
 
 /* --- the recorder ----------------------------------------------------------------------------- */
 
-enum { ROWS = 50, ROWS_MAX = 20000 }; /* fewer than the ring holds: nobody empties it */
+enum { ROWS = 50, ROWS_MAX = 20000 }; /* fewer than the ring holds, as nobody empties it */
 
 static int measure_row(const struct benchmark *b, const struct bench_options *o,
                        struct bench_sample *sample)

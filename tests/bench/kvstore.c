@@ -1,9 +1,10 @@
 /*
- * The key-value store: two nodes of one thread each, beside a Redis cluster of two masters, and
- * beside a raw random read of the same table.
+ * Measures the key-value store with two nodes of one thread each, in comparison with a Redis
+ * cluster of two masters and with raw random reads of the same table.
  *
- * 8-byte keys and values, room for 10 MB of keys, 80 percent of them there. Keys are drawn
- * uniformly, or by Zipf's law as YCSB does it: the ranks are scattered over the keys.
+ * Keys and values have 8 bytes. There is room for 10 MB of keys, and 80 percent of the keys are
+ * present. Keys are drawn uniformly, or by Zipf's law as in YCSB, which scatters the ranks over the
+ * keys.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,11 +17,11 @@
 #include "rivals.h"
 
 enum {
-    SEQUENCE = 1 << 20, /* keys drawn before the time counts; then they come again */
+    SEQUENCE = 1 << 20, /* keys drawn before measuring; then they repeat */
     TURN = 4096,        /* operations in one go */
     TURNS_MAX = 100000,
     WINDOW_MAX = 128,
-    READ_BYTES = 24, /* what a read of the store fetches */
+    READ_BYTES = 24, /* bytes that a read of the store fetches */
 };
 
 /* benchmark.parameter */
@@ -32,10 +33,10 @@ struct node {
     struct loco_kvstore store;
     struct loco_kv_window *window;
     unsigned window_size;
-    unsigned at;        /* whose turn it is in the window */
+    unsigned at;        /* the next operation in the window */
     uint64_t next;      /* in the sequence */
-    uint64_t *sequence; /* key * 2 + whether it is written */
-    uint64_t keys;      /* that are there: 0 and up */
+    uint64_t *sequence; /* key * 2, plus 1 for a write */
+    uint64_t keys;      /* number of keys present; they are 0 and up */
     uint64_t random;
     int error;
 };
@@ -129,8 +130,8 @@ static void operate(struct node *n, unsigned times)
     }
 }
 
-/* Any slot of the other node, at random, with as many in flight: what an operation reads the one
- * after it in the window waits for, as its user would. */
+/* Reads random slots of the other node, with as many reads in flight. Each read's result is waited
+ * for when its place in the window comes up again, as a user of the store would. */
 static void read_raw(struct node *n, unsigned times)
 {
     static _Alignas(8) unsigned char copies[WINDOW_MAX][32];
@@ -142,7 +143,7 @@ static void read_raw(struct node *n, unsigned times)
         uint64_t state, slot = n->sequence[n->next++ % SEQUENCE] % count;
         loco_ack_wait(&acks[at], UINT64_MAX);
         memcpy(&state, copies[at], sizeof state);
-        slot = slot * slots->stride + (state >> 63); /* no counter comes so far: it is 0 */
+        slot = slot * slots->stride + (state >> 63); /* adds 0, but needs the result */
         acks[at] = loco_region_read(slots->region, 0, slot, copies[at], READ_BYTES);
     }
 }
@@ -195,7 +196,8 @@ static int open_store(struct node *n)
     return rc;
 }
 
-/* The store's window is of the size that is measured; filling goes better with a large one. */
+/* Fills the store with a large window, which is faster, and then opens a window of the measured
+ * size. */
 static int open_full(struct node *n)
 {
     int rc = open_store(n);
@@ -210,13 +212,14 @@ static int open_full(struct node *n)
     n->window_size = n->pair->benchmark->parameter & WINDOW;
     rc = loco_kv_window_open(&n->window, &n->store, n->window_size);
     for (unsigned i = 0; !rc && i < n->window_size; i++)
-        loco_kv_window_op(n->window, i)->kind = LOCO_KV_UPDATE; /* nothing was read yet */
+        loco_kv_window_op(n->window, i)->kind = LOCO_KV_UPDATE; /* no results to check yet */
     if (!rc)
         rc = draw_keys(n);
     return rc ? rc : n->error;
 }
 
-/* Operations a second of this side; or, of side 0, the time of one and of a raw read. */
+/* Measures the operations a second of this side or, on side 0, the times of an operation and of a
+ * raw read. */
 static void run_turns(struct node *n, double *per_second)
 {
     static double values[TURNS_MAX], raw[TURNS_MAX];

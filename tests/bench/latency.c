@@ -1,4 +1,5 @@
-/* From one core's store to the other's load: raw, through owned_vars, and a whole barrier. */
+/* Measures the latency from one core's store to another core's load: raw, with owned_vars, and of a
+ * whole barrier. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static int measure_round_trip(const struct benchmark *b, const struct bench_opti
     return pair_run(b, o, raw_body, NULL, sample);
 }
 
-/* Half of the round trips on both sides of the comparison. */
+/* Both sides of the comparison use half of the round trip. */
 static int measure_one_way(const struct benchmark *b, const struct bench_options *o,
                            int (*body)(struct pair *p), struct bench_sample *sample)
 {

@@ -1,8 +1,9 @@
 /*
- * How late a loop wakes up: ours, an empty one that spins, and cyclictest. They take turns on
- * one core, a few hundredths of a second each, so that all see the same noise.
+ * Measures how late a loop wakes up: ours, an empty one that spins, and cyclictest. They take turns
+ * on one core, a few hundredths of a second each, so that all see the same noise.
  *
- * A loop that is late for several of its times leaves out all but the first, in each of them.
+ * A loop that is late for several steps runs only the first of them and skips the others. This is
+ * the same in all three.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +42,7 @@ struct options {
 static const unsigned periods_us[] = {10, 20, 40};
 enum { PERIODS = sizeof periods_us / sizeof periods_us[0], PRIORITY = 80 };
 
-/* What a turn needs. */
+/* The parameters of a turn. */
 struct turn {
     const struct hil_clock *clock;
     struct hil_executor_config config;
@@ -53,7 +54,8 @@ struct turn {
 
 static const uint64_t LEAD_NS = 200000; /* from the beginning of a turn to the first step */
 
-/* Of the steps that were run, as cyclictest counts: it forgets those that it was too late for. */
+/* The lateness of only the steps that were run. cyclictest counts likewise: it leaves out steps
+ * that it was too late for. */
 struct kept {
     const struct hil_loop *loop;
     struct hil_histogram *late;
@@ -95,7 +97,7 @@ static int run_ours(const struct turn *t, struct hil_histogram *late)
     return rc;
 }
 
-/* The least that there can be: the counter is read until it is time. */
+/* The minimal loop: reads the counter until it is time. */
 static void spin_empty(const struct turn *t, struct hil_histogram *late)
 {
     const struct hil_clock *clock = t->clock;
@@ -125,7 +127,7 @@ static int run_empty(const struct turn *t, struct hil_histogram *late)
     return 0;
 }
 
-/* No timer wakes a thread up sooner than this, however short the interval. */
+/* No timer wakes a thread sooner than this, however short the interval. */
 static const uint64_t CYCLICTEST_LEAST_NS = 50000;
 
 static void exec_cyclictest(const struct turn *t, int to)
@@ -219,7 +221,8 @@ static void print_row(unsigned period_us, unsigned loop, const struct result *r)
     printf("\n");
 }
 
-/* Against the empty loop: the common ones by what it adds, the rare ones as a ratio. */
+/* Targets relative to the empty loop: the common quantiles by difference, the rare ones by ratio.
+ */
 static const struct {
     double quantile, most_ns, most_ratio;
 } targets[] = {{0.5, 20, 0}, {0.99, 20, 0}, {0.999, 0, 1.1}};
@@ -310,8 +313,8 @@ static int write_json(const char *path, json_t *machine, const struct turn *t,
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
-/* What a loop leaves behind (cyclictest a process to clear away) meets each of the others as
- * often. */
+/* Each loop follows each other loop equally often, as a loop may leave work behind (cyclictest a
+ * process to clean up). */
 static const unsigned orders[][LOOPS] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1},
                                          {0, 2, 1}, {1, 2, 0}, {2, 1, 0}};
 enum { ORDERS = sizeof orders / sizeof orders[0] };
@@ -344,7 +347,7 @@ static int measure(const struct options *o)
     hil_clock_calibrate(&clock);
     hil_settle(&t.config, &state);
     int awake = hil_keep_awake(&state);
-    hil_schedule_real_time(&t.config, periods_us[0] * 1000, &state); /* what it refuses, once */
+    hil_schedule_real_time(&t.config, periods_us[0] * 1000, &state); /* notes what it refuses */
     hil_schedule_ordinary();
     printf("%s", state.degraded);
     take_turns(&t, (unsigned)ceil(o->seconds * 1e3 / o->slice_ms), results);
@@ -388,7 +391,8 @@ static void pass_on(int number)
     kill(measuring, number);
 }
 
-/* A process of its own measures; this one lives on however that ends, and puts back what was. */
+/* A child process measures. This process survives it however it ends, and restores the throttling.
+ */
 static int measure_unthrottled(const struct options *o)
 {
     long before = read_throttling();

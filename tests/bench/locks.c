@@ -32,7 +32,7 @@ enum {
     PAGE_WORDS = 4096 / sizeof(uint64_t),
 };
 
-/* So many counts to each power of two: small numbers are exact. */
+/* Each power of two has this many counts, so small numbers are exact. */
 enum { STEPS = 128, COUNTS = 32 * STEPS };
 
 static unsigned count_of(uint64_t value)
@@ -52,21 +52,21 @@ static uint64_t count_top(unsigned i)
     return ((uint64_t)(i % STEPS + STEPS + 1) << (i / STEPS - 1)) - 1;
 }
 
-/* What a thread did. */
+/* The results of a thread. */
 struct tally {
     alignas(128) uint64_t sections;
     uint64_t longest; /* ns */
     int error;
-    uint64_t waits[COUNTS], passed[COUNTS]; /* how many were of at most count_top(i) */
+    uint64_t waits[COUNTS], passed[COUNTS]; /* [i]: above count_top(i - 1), up to count_top(i) */
 };
 
 /* Shared by both processes. */
 struct book {
     struct tally tallies[NODES][THREADS_MAX];
-    uint64_t sums[NODES]; /* of the words at each node, in the end */
+    uint64_t sums[NODES]; /* sums of the words at each node, at the end */
 };
 
-/* A transfer, and where a thread's come from. */
+/* A transfer, and the random source of a thread's transfers. */
 struct order {
     uint64_t from, to, amount;
 };
@@ -118,7 +118,7 @@ static int single_section(struct node *n, struct orders *orders, uint64_t *befor
     return rc ? rc : released;
 }
 
-/* An account and its lock are at the same node. */
+/* An account and its lock are on the same node. */
 static struct loco_ticket_lock *lock_of(const struct node *n, uint64_t account)
 {
     return loco_ticket_lock_at(&n->locks, account % NODES, account / NODES % LOCKS_EACH);
@@ -129,9 +129,8 @@ static struct loco_atomic_word word_of(const struct node *n, uint64_t account)
     return loco_atomic_at(&n->words, account % NODES, account / NODES);
 }
 
-/* The next order is known while this one is carried out, so its locks and words can be on their
- * way.
- */
+/* The next transfer is known while this one is carried out, so its locks and words can already be
+ * on their way. */
 static struct order take_order(const struct node *n, struct orders *orders)
 {
     const struct order taken = orders->next;
@@ -183,8 +182,8 @@ static void *work(void *arg)
     };
 
     loco_thread_attach(n->mgr);
-    pthread_barrier_wait(&n->start); /* all are here */
-    pthread_barrier_wait(&n->start); /* and so is the other side */
+    pthread_barrier_wait(&n->start); /* all threads have arrived */
+    pthread_barrier_wait(&n->start); /* and so has the other side */
     for (uint64_t before = n->begin; before < n->end && !tally.error; tally.sections++) {
         tally.error = n->section(n, &orders, &sections);
         uint64_t now = bench_glance();
@@ -222,7 +221,8 @@ static void run_threads(struct node *n)
 
 /* --- a node --------------------------------------------------------------------------------- */
 
-/* So that no page is seen for the first time when time counts: the rival does the same. */
+/* Touches all pages, so that no first access falls into the measurement. The rival does the same.
+ */
 static void touch(struct node *n)
 {
     uint64_t value;
@@ -309,7 +309,7 @@ static void distribute(struct book *book, unsigned threads, bool passed, double 
             waits[i] = (double)count_top(k) / unit;
 }
 
-/* Sums up; a lock that does not exclude is found out by the words. */
+/* Sums up the results. The words show whether a lock failed to exclude. */
 static int audit(struct book *book, const struct benchmark *b, double seconds,
                  struct bench_sample *sample)
 {

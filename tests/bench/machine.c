@@ -56,7 +56,7 @@ static void add_cpu(json_t *facts)
         fclose(f);
 }
 
-/* A processor under a hypervisor says so, and by whose. */
+/* A virtual processor reports that it is one, and its hypervisor's name. */
 static void add_hypervisor(json_t *facts)
 {
 #if defined(__x86_64__)
@@ -122,7 +122,8 @@ void machine_print(const json_t *facts)
     }
 }
 
-/* Which core of which package a cpu is a thread of; -1: unknown, so one of its own. */
+/* The core, with its package, of which the cpu is a thread. -1: unknown, so the cpu counts as a
+ * core of its own. */
 static long core_of(int cpu)
 {
     char path[96], line[32];

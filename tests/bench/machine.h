@@ -1,4 +1,4 @@
-/* What the benchmarks ran on. */
+/* The machine that the benchmarks ran on. */
 #ifndef TESTS_BENCH_MACHINE_H
 #define TESTS_BENCH_MACHINE_H
 
@@ -12,7 +12,7 @@ json_t *machine_facts(void);
 /* Prints them, a line each. */
 void machine_print(const json_t *facts);
 
-/* Finds two cores that this process may use, and that are not threads of one. */
+/* Finds two CPUs that this process may use and that are not threads of the same core. */
 void machine_cores(struct bench_options *options);
 
 #endif

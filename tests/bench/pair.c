@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 enum {
-    TURN = 2000, /* times in one go: about half a millisecond, less than a time slice */
+    TURN = 2000, /* repetitions in one go: about half a millisecond, less than a time slice */
     TURNS_MAX = 4096,
-    LONGEST_S = 60, /* of a run; then it hangs */
+    LONGEST_S = 60, /* a run that takes longer counts as hung */
 };
 
 /* --- talking ------------------------------------------------------------------------------ */
@@ -99,7 +99,7 @@ static void log_error(void *arg, enum loco_level level, const char *text)
         fprintf(stderr, "%s\n", text);
 }
 
-/* The addresses of both sides, "10.0.0.1 10.0.0.2"; of one alone, both are there. */
+/* Splits "10.0.0.1 10.0.0.2" into the sides' addresses. If there is only one, both sides use it. */
 static int open_verbs(const struct pair *p, const char *text, struct loco_fabric **fabric)
 {
     char sides[2][64];
@@ -146,7 +146,7 @@ static void *poll_completions(void *arg)
     return NULL;
 }
 
-/* On another core than both sides', if there is any. */
+/* Runs on a core that neither side uses, if there is one. */
 static int start_poller(struct pair *p, struct loco_manager *manager)
 {
     cpu_set_t others;
@@ -169,7 +169,7 @@ static void stop_poller(struct pair *p, struct loco_manager *manager)
 {
     if (!p->poller)
         return;
-    loco_fence_global(manager); /* the last wait */
+    loco_fence_global(manager); /* waits for everything in flight */
     atomic_store(&p->poller->stop, true);
     pthread_join(p->poller->thread, NULL);
     free(p->poller);
@@ -213,7 +213,7 @@ static void become_side(struct pair *p, unsigned side, int (*body)(struct pair *
     _exit(-rc & 0xff);
 }
 
-/* One that fails would leave the other waiting. */
+/* If one side fails, the other would wait for ever, so it is ended. */
 static int wait_for_both(pid_t pids[2])
 {
     int result = 0, status;

@@ -1,8 +1,8 @@
 /*
  * Two processes, each on a core of its own, that measure together.
  *
- * They talk over two cache lines, one written by each: a raw ping-pong, which is also the
- * physical limit that other things are measured beside.
+ * They talk over two cache lines, of which each writes one. This raw ping-pong is also the physical
+ * limit with which other benchmarks are compared.
  */
 #ifndef TESTS_BENCH_PAIR_H
 #define TESTS_BENCH_PAIR_H
@@ -13,7 +13,7 @@
 #include "bench.h"
 #include "channels/loco/loco.h"
 
-/* A writer's own line; cores fetch lines by twos. */
+/* A line that only one side writes. It has room for two, as cores fetch lines in pairs. */
 struct pair_line {
     alignas(128) _Atomic uint64_t told;
 };
@@ -21,7 +21,7 @@ struct pair_line {
 struct pair_shared {
     struct pair_line lines[2];
     alignas(128) _Atomic bool more;
-    struct bench_sample sample; /* what the run gave */
+    struct bench_sample sample; /* the run's result */
 };
 
 struct pair {
@@ -29,17 +29,17 @@ struct pair {
     const struct bench_options *options;
     void *arg;
     unsigned side;         /* 0 or 1 */
-    const char *directory; /* of the run: for loco_shm_open */
-    size_t arena_size;     /* of its arenas; 0: small ones */
-    size_t block_size;     /* of its mem_refs; 0: the usual */
+    const char *directory; /* the run's directory, for loco_shm_open */
+    size_t arena_size;     /* size of its arenas; 0: small ones */
+    size_t block_size;     /* size of its mem_refs; 0: the usual one */
     struct pair_shared *shared;
     uint64_t told, heard;
-    struct pair_poller *poller; /* where completions are polled */
-    uint64_t until;             /* when the run has lasted long enough */
+    struct pair_poller *poller; /* polls completions, if a thread does */
+    uint64_t until;             /* time at which the run ends */
 };
 
-/* Runs body at either side, and gives what it left in shared->sample. It returns 0 or a
- * negative errno. */
+/* Runs the body on both sides, and returns the result that it left in shared->sample. The body
+ * returns 0 or a negative errno. */
 int pair_run(const struct benchmark *benchmark, const struct bench_options *options,
              int (*body)(struct pair *pair), void *arg, struct bench_sample *sample);
 
@@ -60,19 +60,20 @@ static inline void pair_hear(struct pair *p)
 /* The same without keeping the core busy. */
 void pair_hear_idly(struct pair *p);
 
-/* Meets the other side; false: that was enough. Side 0's clock and wish decide. */
+/* Meets the other side. Returns false at the end of the run, which side 0's clock and wish decide.
+ */
 bool pair_again(struct pair *p, bool wish);
 
-/* `times` of something that both sides do together. */
+/* An action that both sides repeat together, `times` times. */
 typedef void pair_act(struct pair *p, void *arg, unsigned times);
 
 /* The raw ping-pong. */
 void pair_round_trips(struct pair *p, void *unused, unsigned times);
 
-/* In turns, until the time is over: so many times one, and as often its rival. The quartiles, ns
- * for each one time, go to shared->sample. */
+/* Alternates `times` repetitions of the action with as many of its rival until the time is over.
+ * Stores the quartiles, ns per repetition, in shared->sample. */
 void pair_beside(struct pair *p, pair_act *act, pair_act *rival, void *arg, unsigned times);
-/* Beside the raw ping-pong. */
+/* The same, with the raw ping-pong as the rival. */
 void pair_beside_raw(struct pair *p, pair_act *act, void *arg);
 
 /* Joins this side as a node of two: over shm, or over verbs where there is $RDMA_ADDRESSES. */

@@ -1,4 +1,4 @@
-/* Messages from one core to the other, beside a raw ring of Concurrency Kit: one producer, one
+/* Compares messages from one core to another with a raw ring of Concurrency Kit: one producer, one
  * consumer, each message copied in and out. */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum {
     TURNS_MAX = 4096,
 };
 
-/* Of a turn, whoever sends waits until the last message is consumed. */
+/* A turn ends when the last message is consumed; the sender waits for that. */
 struct wire {
     unsigned size;     /* of a message, bytes */
     unsigned capacity; /* messages in the ring; a power of two */
@@ -45,7 +45,8 @@ static void stamp(struct wire *w, uint64_t i)
 struct raw {
     alignas(128) ck_ring_t ring;
     alignas(128) ck_ring_buffer_t entries[RING_BYTES / 8];
-    /* Twice as many as entries: one that was dequeued is still looked at. */
+    /* There are twice as many as entries, as the consumer still reads an entry after it was
+     * dequeued. */
     alignas(128) unsigned char messages[2 * RING_BYTES];
 };
 
@@ -203,7 +204,7 @@ static int take_turns(struct pair *p, struct wire *w, const struct way *ours)
         if (!rc)
             rc = take_turn(p, w, ours, &values[turns++]);
     }
-    /* Messages a microsecond. */
+    /* Returns messages per microsecond. */
     if (p->side == SENDER)
         p->shared->sample = (struct bench_sample){.value = 1000 / bench_quartile(values, turns),
                                                   .against = 1000 / bench_quartile(raw, turns)};

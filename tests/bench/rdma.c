@@ -1,11 +1,12 @@
 /*
- * Over an RDMA device: libloco beside perftest, which posts the bare verbs; the paper's lock
- * benchmarks; and the round trip of a control loop beside the same over UDP and TCP.
+ * Benchmarks over an RDMA device: libloco in comparison with perftest, which posts bare verbs; the
+ * paper's lock benchmarks; and a control loop's round trip in comparison with the same over UDP and
+ * TCP.
  *
- * Latencies are medians of single times, as perftest's are, and mean what its do: of a write half
- * the round trip of a ping-pong, of a read or an atomic the time until its result is there. Both
- * run on the same two cores, in turns. Each benchmark comes twice: with completions looked for by
- * the thread that waits, and by a polling thread. perftest looks for them itself.
+ * Latencies are medians of single times, defined as in perftest: for a write, half of a ping-pong's
+ * round trip; for a read or an atomic, the time until its result has arrived. libloco and perftest
+ * run on the same two cores, in turns. Each benchmark comes in two variants: the waiting thread
+ * polls for completions itself, or a polling thread does. In perftest the waiting thread polls.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,14 +22,14 @@
 
 enum {
     TIMES_MAX = 1 << 16, /* of one run */
-    TURN = 16,           /* times in one go */
+    TURN = 16,           /* repetitions in one go */
     ITERATIONS = 500,    /* of perftest's latencies */
     LONG = 5000,         /* of its message rate */
 };
 
 /* --- times ------------------------------------------------------------------------------------ */
 
-/* One time of something; side 0 is timed. */
+/* One repetition of an action. Side 0 measures the time. */
 typedef void once(struct pair *p, void *arg);
 
 struct times {
@@ -47,7 +48,8 @@ static void take_turn(struct pair *p, struct times *t)
     }
 }
 
-/* In turns until the time is over; `beside` may be NULL. The medians go to the sample. */
+/* Alternates both actions until the time is over; `beside` may be NULL. Stores the medians in the
+ * sample. */
 static void take_times(struct pair *p, struct times *t, struct times *beside)
 {
     take_turn(p, t); /* warms up */
@@ -101,7 +103,7 @@ static void exchange_vars(struct pair *p, void *arg)
         push_next(v);
 }
 
-/* `sizes`: of the side's own, by side. */
+/* `sizes` has, by side, the size of the side's own variable. */
 static int open_vars(struct vars *v, const struct pair *p, const size_t sizes[2],
                      struct loco_manager *m)
 {
@@ -144,7 +146,7 @@ static int push_body(struct pair *p)
 
 enum { TYPICAL = 5, RATE = 5 }; /* columns of perftest's results */
 
-/* An owned_var above a word goes with its checksum, and perftest's message is as long. */
+/* An owned_var larger than a word is sent with its checksum, and perftest's message is as long. */
 static int measure_push(const struct benchmark *b, const struct bench_options *o,
                         struct bench_sample *sample)
 {
@@ -199,7 +201,7 @@ static int measure_fetch_add(const struct benchmark *b, const struct bench_optio
 
 /* --- the key-value store: side 0 reads what side 1 inserted ----------------------------------- */
 
-enum { KEYS = 64, KV_READ_BYTES = 24 /* of an 8-byte value: what the store fetches */ };
+enum { KEYS = 64, KV_READ_BYTES = 24 /* bytes fetched for an 8-byte value */ };
 
 static void read_key(struct pair *p, void *arg)
 {
@@ -237,7 +239,7 @@ static int kv_read_body(struct pair *p)
     if (rc)
         return rc;
     pair_tell(p);
-    pair_hear(p); /* the keys are there */
+    pair_hear(p); /* the keys have been inserted */
     times = (struct times){.act = read_key, .arg = &store};
     take_times(p, &times, NULL);
     loco_kvstore_fini(&store);
@@ -334,7 +336,7 @@ static void exchange_messages(struct pair *p, void *arg)
         (void)!send(s->fd, message, loop_sizes[1], 0);
 }
 
-/* Where side `side` has its socket: its own address, or the only one; and a port of its own. */
+/* The address of a side's socket: its own address, or the only one, and a port of its own. */
 static struct sockaddr_in socket_address(unsigned side)
 {
     char text[2][64];

@@ -1,4 +1,4 @@
-/* What the program `bench-rdma` measures. */
+/* The benchmarks of the program `bench-rdma`. */
 #include "bench.h"
 
 const struct benchmark *const bench_tables[] = {rdma_benchmarks, NULL};

@@ -28,7 +28,7 @@ static void sleep_ms(long ms)
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
-/* The last line that a command prints, or -EIO when it fails. */
+/* Gets the last line that a command prints. Returns -EIO when the command fails. */
 static int last_line(const char *command, char *line, int size)
 {
     FILE *f = popen(command, "r");
@@ -210,7 +210,7 @@ static int join_masters(void)
 
 /* --- Redis: its load ------------------------------------------------------------------------ */
 
-/* Each master's keys have a tag in braces whose hash is one of the master's slots. */
+/* The keys for each master have a tag in braces whose hash is one of that master's slots. */
 static const char *const tags[MASTERS] = {"loco-0", "loco-2"};
 
 static unsigned long long keys_each(const struct bench_options *o)
@@ -218,8 +218,8 @@ static unsigned long long keys_each(const struct bench_options *o)
     return o->keys * 4 / 5 / MASTERS;
 }
 
-/* One redis-benchmark for each master, all at the same time: in its cluster mode a run would
- * last for whole quarters of a second. */
+/* Runs one redis-benchmark for each master, all at the same time. In its cluster mode a run would
+ * last for multiples of a quarter of a second. */
 static int load_redis(const struct bench_options *o, const char *act, unsigned window,
                       double requests, double *per_second)
 {
@@ -248,7 +248,7 @@ static int load_redis(const struct bench_options *o, const char *act, unsigned w
 
 static int start_redis(const struct bench_options *o)
 {
-    enum { TIMES = 4 }; /* keys drawn at random for each there is: 98 percent come up */
+    enum { TIMES = 4 }; /* random draws per key, so that 98 percent of the keys come up */
     double unused;
 
     strcpy(redis.directory, "/tmp/loco-redis-XXXXXX");
@@ -267,7 +267,7 @@ static int start_redis(const struct bench_options *o)
     return rc ? rc : load_redis(o, "set", 128, (double)keys_each(o) * MASTERS * TIMES, &unused);
 }
 
-/* For about as long as a run is. */
+/* Measures for about as long as a run. */
 static int load_for(const struct bench_options *o, const char *act, unsigned window, double seconds,
                     double *per_second)
 {

@@ -7,11 +7,11 @@
 #include "harness/run/group.h"
 #include "pair.h"
 
-/* A scenario with the state of a run, and where asked for a recorder. */
+/* A scenario with the state of a run and, optionally, a recorder. */
 struct bench_run {
     struct hil_run run;
     struct hil_scenario *scenario;
-    char directory[32]; /* the trace's; and the run's, in real time */
+    char directory[32]; /* for the trace and, in real time, for the run */
     char trace[48];
 };
 
@@ -20,16 +20,16 @@ struct bench_run {
 int bench_run_open(struct bench_run *run, const struct bench_options *options, const char *file,
                    bool virtual_time, const char *const *sets, size_t set_count);
 
-/* Has the run recorded, as its scenario says; before any child process is made. */
+/* Starts recording as the scenario says. Must come before any child process is made. */
 int bench_run_record(struct bench_run *run);
 
-/* Removes the trace as well. */
+/* Also removes the trace. */
 void bench_run_close(struct bench_run *run);
 
 enum { CONTROLLER, CONVERTERS }; /* the sides of a pair that runs a scenario */
 
-/* In a pair's body: starts this side's roles over shm, has them do `act`, and ends them. Returns 0
- * or a negative errno. */
+/* Called in a pair's body: starts this side's roles over shm, lets them do `act`, and ends them.
+ * Returns 0 or a negative errno. */
 int bench_run_side(struct pair *pair, const struct hil_run *run,
                    int (*act)(struct pair *pair, const struct hil_group *group));
 

@@ -1,10 +1,10 @@
 /*
- * What the steps of the real-time loops cost, by the real roles over shm: the controller on
- * one core, all converters on the other, as they run in earnest.
+ * Measures the cost of the steps of the real-time loops, with the real roles over shm: the
+ * controller on one core, all converters on the other, as in a real run.
  *
- * The two sides take turns instead of waiting for the clock. So each line that a step writes
- * has been read by the other core before, and each that it reads has been written there: no
- * step finds its network memory in its own cache.
+ * The two sides take turns instead of waiting for the clock. So the other core has read each line
+ * that a step writes, and has written each line that a step reads: no step finds its network memory
+ * in its own cache.
  */
 #include <errno.h>
 #include <sched.h>
@@ -25,20 +25,21 @@
 
 enum {
     STEPS_MAX = 10000, /* of the controller: no more than the recorder has room for */
-    SETTLING = 200,    /* and those that only warm up */
+    SETTLING = 200,    /* further steps, which only warm up */
 };
 
 /* --- in turns ------------------------------------------------------------------------------ */
 
-/* Which steps are timed, and how many the converters do for one of the controller. */
+/* How many steps are timed, and how many steps the converters make for each step of the controller.
+ */
 struct turns {
     const struct hil_run *run;
     unsigned timed;
     unsigned sweeps;
-    unsigned shards; /* of the controller; 0: it is not about shards */
+    unsigned shards; /* of the controller; 0: shards are not measured */
 };
 
-/* These of this side's loops do their steps n. */
+/* Loops first to end - 1 of this side make their steps n. */
 static int step_some(const struct hil_group *g, unsigned first, unsigned end, uint64_t n)
 {
     int rc = 0;
@@ -59,8 +60,9 @@ static void move_to(const struct pair *p, unsigned side)
     sched_setaffinity(0, sizeof set, &set);
 }
 
-/* The controller's second shard is on the converters' core. So those that it serves do their steps
- * on the controller's: no shard finds a line on its own core. */
+/* The controller's second shard runs on the converters' core. So the converters that this shard
+ * serves make their steps on the controller's core: no shard finds a line in its own core's cache.
+ */
 static int step_all(const struct pair *p, const struct turns *t, const struct hil_group *g,
                     uint64_t n)
 {
@@ -75,7 +77,7 @@ static int step_all(const struct pair *p, const struct turns *t, const struct hi
     return rc;
 }
 
-/* With shards each side leaves its core to the other meanwhile. */
+/* With shards, a waiting side leaves its core to the other side. */
 static void await_turn(struct pair *p, const struct turns *t)
 {
     if (t->shards)
@@ -84,7 +86,7 @@ static void await_turn(struct pair *p, const struct turns *t)
         pair_hear(p);
 }
 
-/* The converters' steps, then the controller's. */
+/* The converters make their steps, then the controller. */
 static int take_turn(struct pair *p, const struct turns *t, const struct hil_group *g, uint64_t n,
                      double *ns)
 {
@@ -106,7 +108,7 @@ static int take_turn(struct pair *p, const struct turns *t, const struct hil_gro
 static int take_turns(struct pair *p, const struct hil_group *g)
 {
     static double values[STEPS_MAX], unused;
-    const struct hil_clock unused_clock = {0}; /* they do not rest */
+    const struct hil_clock unused_clock = {0}; /* unused, as the crew's threads do not rest */
     const struct turns *t = p->arg;
     uint64_t n = 0;
     int rc = 0;
@@ -153,8 +155,7 @@ static int measure_turns(const struct benchmark *b, const struct bench_options *
     return rc;
 }
 
-/* Beside a fixed mark; `parameter` is how many steps the converters do for one of the
- * controller's. */
+/* Compares with a fixed goal. `parameter` is the number of converter steps per controller step. */
 static int measure_converter(const struct benchmark *b, const struct bench_options *o,
                              struct bench_sample *sample)
 {
@@ -167,7 +168,8 @@ static int measure_converter(const struct benchmark *b, const struct bench_optio
 
 /* --- the memory traffic of a controller's step, and nothing else ---------------------------- */
 
-/* A link each way: a line that the converter writes, and one that the controller writes. */
+/* A link in each direction: a line that the converter writes, and one that the controller writes.
+ */
 struct steps_raw_link {
     alignas(64) volatile uint64_t here[8];
     alignas(64) volatile uint64_t there[8];
@@ -178,7 +180,7 @@ struct steps_raw {
     unsigned count;
 };
 
-/* The lines to write are asked for before the others are read. */
+/* Prefetches the lines to write before it reads the others. */
 static uint64_t raw_step(const struct steps_raw *raw, unsigned side, uint64_t n)
 {
     struct steps_raw_link *links = raw->links;
@@ -237,8 +239,8 @@ static int measure_raw(const struct benchmark *b, const struct bench_options *o,
     return rc;
 }
 
-/* The converters do as many steps for one of the controller's as in the scenario: else its inputs
- * would be stale. */
+/* The converters make as many steps per controller step as in the scenario, as otherwise the
+ * controller's inputs would be stale. */
 static int measure_step(const struct benchmark *b, const struct bench_options *o, unsigned shards,
                         double *ns)
 {
@@ -250,7 +252,8 @@ static int measure_step(const struct benchmark *b, const struct bench_options *o
     return rc;
 }
 
-/* `parameter` converters; beside the lines of their links, read and written by a bare loop. */
+/* Measures a controller with `parameter` converters, in comparison with a bare loop that reads and
+ * writes the lines of their links. */
 static int measure_controller(const struct benchmark *b, const struct bench_options *o,
                               struct bench_sample *sample)
 {
@@ -259,7 +262,7 @@ static int measure_controller(const struct benchmark *b, const struct bench_opti
     return rc ? rc : measure_raw(b, o, b->parameter, &sample->against);
 }
 
-/* With two shards; beside one thread. */
+/* Compares two shards with one thread. */
 static int measure_shards(const struct benchmark *b, const struct bench_options *o,
                           struct bench_sample *sample)
 {
@@ -268,7 +271,7 @@ static int measure_shards(const struct benchmark *b, const struct bench_options 
     return rc ? rc : measure_step(b, o, 2, &sample->value);
 }
 
-/* The same beside a bare loop over the lines of half the links. */
+/* Compares two shards with a bare loop over the lines of half the links. */
 static int measure_shards_raw(const struct benchmark *b, const struct bench_options *o,
                               struct bench_sample *sample)
 {
@@ -300,7 +303,7 @@ static void run_executors(struct bench_run *run, const struct hil_clock *clock, 
     }
 }
 
-/* The median of the steps that the run's own histograms saw; `parameter`: whose. */
+/* The median of the steps in the run's own histograms. `parameter` selects the side. */
 static double typical_step(const struct hil_state *state, unsigned side)
 {
     static struct hil_histogram all;
@@ -314,7 +317,7 @@ static double typical_step(const struct hil_state *state, unsigned side)
     return (double)hil_histogram_quantile(&all, 0.5);
 }
 
-/* The median of their first steps. */
+/* The median of the side's first steps. */
 static double first_step(const struct hil_state *state, unsigned side)
 {
     static double values[64];
@@ -327,7 +330,7 @@ static double first_step(const struct hil_state *state, unsigned side)
     return bench_median(values, count);
 }
 
-/* As `hiloco top --interval 20` does, until it is killed. */
+/* Watches the run as `hiloco top --interval 20` does, until it is killed. */
 static void watch(const struct hil_state *state)
 {
     static const struct timespec interval = {.tv_nsec = 20000000};
@@ -340,7 +343,7 @@ static void watch(const struct hil_state *state)
         hil_watch_look(&w, bench_glance());
 }
 
-/* A run; *step is the median of the steps, and *first that of the first ones. */
+/* Makes a run. Sets *step to the median of the steps, and *first to that of the first steps. */
 static int run_in_earnest(const struct benchmark *b, const struct bench_options *o, bool watched,
                           double *step, double *first)
 {
@@ -374,7 +377,7 @@ static int run_in_earnest(const struct benchmark *b, const struct bench_options 
     return rc;
 }
 
-/* The goals are 60 ns, and 40 ns for each converter of a controller. */
+/* The goals are 60 ns for a converter, and 40 ns per converter for a controller. */
 static int measure_in_run(const struct benchmark *b, const struct bench_options *o,
                           struct bench_sample *sample)
 {
@@ -382,7 +385,7 @@ static int measure_in_run(const struct benchmark *b, const struct bench_options 
     return run_in_earnest(b, o, false, &sample->value, NULL);
 }
 
-/* Beside one that nobody watches. */
+/* Compares a watched run with one that nobody watches. */
 static int measure_watched(const struct benchmark *b, const struct bench_options *o,
                            struct bench_sample *sample)
 {
@@ -391,7 +394,7 @@ static int measure_watched(const struct benchmark *b, const struct bench_options
     return rc ? rc : run_in_earnest(b, o, true, &sample->value, NULL);
 }
 
-/* "Step 0 costs what step 1000 does": beside the median of its run. */
+/* "Step 0 costs what step 1000 does": compares the first step with the median of its run. */
 static int measure_first(const struct benchmark *b, const struct bench_options *o,
                          struct bench_sample *sample)
 {
@@ -399,7 +402,7 @@ static int measure_first(const struct benchmark *b, const struct bench_options *
 }
 
 const struct benchmark step_benchmarks[] = {
-    /* Every push finds its line pulled away, and every duty is new. */
+    /* The other core has read the line before every push, and every duty is new. */
     {.name = "converter_step",
      .unit = "ns",
      .against = "goal",
@@ -407,7 +410,7 @@ const struct benchmark step_benchmarks[] = {
      .cores = 2,
      .parameter = 1,
      .measure = measure_converter},
-    /* As at 10 us beside a controller at 40 us: one in four. */
+    /* As with periods of 10 us and a controller at 40 us: one new duty in four steps. */
     {.name = "converter_step_1_in_4",
      .unit = "ns",
      .against = "goal",

@@ -1,12 +1,12 @@
 /*
- * A sweep in virtual time: how many more points a second two cores come to than one does. What a
- * point costs to begin and to end is in it, and what the sweep does alone.
+ * Measures how many more points a second a sweep in virtual time makes on two cores than on one.
+ * This includes the cost of starting and ending each point, and the sweep's own work.
  *
- * Beside it stands what the machine allows. Two cores of a virtual machine may be two threads of
- * one core, and share its caches in any case:
+ * The limit that the machine sets is measured for comparison. Two cores of a virtual machine may be
+ * two threads of one core, and they share caches in any case:
  *
  *      sweep_two_loops     loops that only compute, in registers
- *      sweep_two_runs      the sweep's runs, which know nothing of each other
+ *      sweep_two_runs      the sweep's runs, independent of each other
  *      sweep_two_cores     the sweep
  *
  * Each takes one core, then two, for the same work.
@@ -24,12 +24,12 @@
 
 enum { SWEEP_POINTS = 8, SWEEP_CORES = 2, SWEEP_LOOP_TURNS = 50000000 };
 
-/* One process's share of the work. Returns what bench_hiloco does. */
+/* Does one process's share of the work. Returns the result of bench_hiloco. */
 struct sweep_work {
     const struct bench_options *options;
     const char *directory;
     unsigned cores;        /* of this measurement */
-    unsigned first, count; /* points, of SWEEP_POINTS */
+    unsigned first, count; /* this process's points */
 };
 
 /* --- what is done ----------------------------------------------------------------------------- */
@@ -85,10 +85,10 @@ static int sweep_do_sweep(const struct sweep_work *w)
 
 struct sweep_how {
     int (*share)(const struct sweep_work *work);
-    bool split; /* a process for each core; else one that finds its cores itself */
+    bool split; /* a process for each core; else one process, which finds its cores itself */
 };
 
-/* This process, and those that it starts, have `count` cores from the first on. */
+/* Restricts this process, and those that it starts, to the first `count` cores. */
 static int sweep_confine(const struct bench_options *o, unsigned first, unsigned count)
 {
     cpu_set_t cores;
@@ -109,7 +109,7 @@ static pid_t sweep_start(const struct sweep_how *how, const struct sweep_work *w
     return pid;
 }
 
-/* Points a second. */
+/* Returns points a second. */
 static int sweep_rate(const struct sweep_how *how, const struct sweep_work *all, double *rate)
 {
     const unsigned processes = how->split ? all->cores : 1;

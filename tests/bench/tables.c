@@ -1,4 +1,4 @@
-/* What the program `bench` measures. */
+/* The benchmarks of the program `bench`. */
 #include "bench.h"
 
 const struct benchmark *const bench_tables[] = {

@@ -1,9 +1,9 @@
 /*
- * The fabric tcp over loopback, beside a ping-pong of plain sockets: two processes that send each
- * other as many bytes, and look again and again whether they are there, which is the fastest that
- * sockets are. They put each value into a frame and take it out, as any program must. One process
- * has a node, the other one or many; a loop is a round trip to all of them, as a controller's step
- * is.
+ * Compares the fabric tcp over loopback with a ping-pong over plain sockets. Two processes send
+ * each other as many bytes, and poll for them all the time, which is the fastest way to use
+ * sockets. They put each value into a frame and take it out, as any program must. One process has
+ * one node, the other process one or many. A loop is a round trip to all of these, like a
+ * controller's step.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,21 +22,21 @@ enum { FAR_MAX = 20, TIMES = 200, SOCKET_PORT = 18600 };
 
 enum { WORD = sizeof(uint64_t) };
 
-/* What a link carries in one direction: a value of a word. */
+/* A link's payload in one direction: a value of a word. */
 struct frame {
     struct tcp_request head;
     uint64_t value;
 };
 
-/* A node's memory has lines of its own. */
+/* Each node's memory starts at a cache line of its own. */
 struct cell {
     _Alignas(64) volatile uint64_t value;
 };
 
 struct tcp_bench {
-    unsigned far; /* nodes of the far side */
+    unsigned far; /* number of nodes on the far side */
     struct loco_fabric *fabric;
-    struct loco_manager *managers[FAR_MAX]; /* of this side: the near one has one */
+    struct loco_manager *managers[FAR_MAX]; /* of this side; the near side has one */
     _Alignas(64) struct loco_owned_var mine[FAR_MAX], theirs[FAR_MAX];
     uint64_t count;
 
@@ -100,7 +100,7 @@ static void say_frames(struct tcp_bench *t)
         perror("send");
 }
 
-/* Each value goes where its frame says, after a look at that. */
+/* Stores each value where its frame says, after checking that. */
 static void place_frame(struct tcp_bench *t, const struct frame *f)
 {
     if (f->head.operation == TCP_WRITE && f->head.link < t->far && f->head.size == WORD)

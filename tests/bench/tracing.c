@@ -1,6 +1,6 @@
 /*
- * What tracing costs: an event's place in the code while nobody traces, an event while LTTng does,
- * and the steps of the loops with and without, turn about in one run.
+ * Measures the cost of tracing: of an event's place in the code while nobody traces, of an event
+ * while LTTng traces, and of the loops' steps with and without tracing, alternating in one run.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -21,7 +21,7 @@
 /* --- a session -------------------------------------------------------------------------------- */
 
 struct traced {
-    struct hil_scenario scenario; /* of which only the trace counts */
+    struct hil_scenario scenario; /* only its trace is used */
     struct hil_session *session;
     char out[40];
 };
@@ -87,7 +87,7 @@ static void no_events(uint64_t n)
         __asm__ volatile("" ::: "memory");
 }
 
-/* ns for one, beside those of the loop around it. */
+/* Returns the ns of one event minus those of the loop around it. */
 static double cost_of(void (*events)(uint64_t n), unsigned batches)
 {
     static double with[BATCHES_MAX], without[BATCHES_MAX];
@@ -116,7 +116,7 @@ static int measure_off(const struct benchmark *b, const struct bench_options *o,
     return 0;
 }
 
-/* With the provider, in a process of its own, for the others have none. */
+/* Runs with the provider, in a process of its own, as the other benchmarks must run without it. */
 static int measure_loaded(const struct benchmark *b, const struct bench_options *o,
                           struct bench_sample *sample)
 {
@@ -262,7 +262,7 @@ static int turns_body(struct pair *p)
     return rc ? rc : bench_run_side(p, t->run, take_turns);
 }
 
-/* `parameter`: the quantile in 1/1000, and 1000 more for the controller. */
+/* `parameter` is the quantile in 1/1000, plus 1000 for the controller. */
 static int measure_steps(const struct benchmark *b, const struct bench_options *o,
                          struct bench_sample *sample)
 {
@@ -291,7 +291,8 @@ static int measure_steps(const struct benchmark *b, const struct bench_options *
         .parameter = which, .measure = measure_steps                                               \
     }
 
-/* While nobody traces; with the provider loaded, but no session; and with one. */
+/* Three cases: nobody traces; the provider is loaded, but there is no session; there is a session.
+ */
 #define EVENT(called, which, how)                                                                  \
     {                                                                                              \
         .name = called, .unit = "ns", .against = "goal", .target_ratio = 1, .cores = 1,            \

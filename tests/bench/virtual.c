@@ -1,6 +1,7 @@
 /*
- * Virtual time: how fast the harness simulates. The time is that of the processor, for all
- * of the process's threads (the recorder's writer too): what one core would take.
+ * Measures how fast the harness simulates in virtual time. The measured time is processor time of
+ * all of the process's threads (including the recorder's writer): the time that one core would
+ * take.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* From the scenario's file to the finished trace. */
+/* Measures from the loading of the scenario's file to the finished trace. */
 static int simulate(const struct bench_options *o, const char *file, unsigned converters,
                     double duration_s, double *seconds)
 {
@@ -69,7 +70,7 @@ static int measure_rate(const struct benchmark *b, const struct bench_options *o
 
 /* --- what a step costs ------------------------------------------------------------------------ */
 
-/* ns for a converter's step, without what the run costs to begin and to end. */
+/* Returns the ns of a converter's step, without the cost of starting and ending the run. */
 static int step_cost(const struct bench_options *o, unsigned converters, double from_s, double to_s,
                      double *ns)
 {
@@ -83,7 +84,7 @@ static int step_cost(const struct bench_options *o, unsigned converters, double 
     return rc;
 }
 
-/* The same number of steps, by many converters and by 20. */
+/* Compares the same number of steps, made by many converters and by 20. */
 static int measure_many(const struct benchmark *b, const struct bench_options *o,
                         struct bench_sample *sample)
 {
@@ -93,7 +94,7 @@ static int measure_many(const struct benchmark *b, const struct bench_options *o
     return rc ? rc : step_cost(o, b->parameter, 0.1 * share, 3.1 * share, &sample->value);
 }
 
-/* In a long run, and in a short one. */
+/* Compares a long run with a short one. */
 static int measure_long(const struct benchmark *b, const struct bench_options *o,
                         struct bench_sample *sample)
 {
@@ -111,7 +112,7 @@ static int measure_long(const struct benchmark *b, const struct bench_options *o
 
 static const double SET_UP_S = 1e-4; /* ten steps */
 
-/* In a process of its own, for the memory that it takes at most. */
+/* Runs in a process of its own, to measure its peak memory. */
 static int set_up(const struct bench_options *o, unsigned converters, double *seconds, double *mib)
 {
     int result[2], status;
@@ -152,7 +153,7 @@ static int measure_memory(const struct benchmark *b, const struct bench_options 
     return set_up(o, b->parameter, &seconds, &sample->value);
 }
 
-/* us for each converter, of many and of 250. */
+/* Compares the us per converter of many converters with those of 250. */
 static int measure_growth(const struct benchmark *b, const struct bench_options *o,
                           struct bench_sample *sample)
 {

@@ -19,7 +19,7 @@ static void barrier(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The roots take turns, so that none runs ahead of what has arrived. */
+/* The roots take turns, so that no root runs ahead of what has arrived. */
 static void broadcast(void)
 {
     uint64_t value = count++;

@@ -54,9 +54,9 @@ static void single_section(struct bench *b)
     MPI_Win_unlock(0, win);
 }
 
-/* Where an account is: its lock is that of the share it lies in. */
+/* The place of an account. Its lock is that of the share in which it lies. */
 struct account {
-    unsigned lock; /* of all; they are taken in this order */
+    unsigned lock; /* number among all locks; they are taken in this order */
     MPI_Win win;
     int rank;
     MPI_Aint at;
@@ -118,7 +118,7 @@ static void run(struct bench *b, double seconds, void (*section)(struct bench *b
         printf("%.0f %llu\n", (double)total / seconds, (unsigned long long)longest_of_all);
 }
 
-/* So that no page is seen for the first time when time counts: bench does the same. */
+/* Touches all pages, so that no first access falls into the measurement. bench does the same. */
 static void touch(struct bench *b)
 {
     enum { PAGE_WORDS = 4096 / sizeof(uint64_t) };

@@ -1,4 +1,5 @@
-/* What the OpenMPI rivals share: a rank's core, and a clock that costs as much as bench_now(). */
+/* Functions that the OpenMPI rivals share: pinning a rank to its core, and a clock that costs as
+ * much as bench_now(). */
 #ifndef TESTS_BENCH_RIVALS_MPI_RIVAL_H
 #define TESTS_BENCH_RIVALS_MPI_RIVAL_H
 
@@ -20,7 +21,8 @@ static inline uint64_t rival_now(void)
     return hil_clock_now(&rival_clock);
 }
 
-/* Ranks take turns on the two cores: the even ones are one "node", the odd ones the other. */
+/* Assigns the ranks to the two cores in turn: the even ranks are one "node", the odd ranks the
+ * other. */
 static inline void rival_begin(int *argc, char ***argv, const char *cpus, int *rank, int *ranks)
 {
     int cpu[2];
