@@ -1,6 +1,7 @@
 /*
- * What litmus tests on the simulator share. One shot runs a small program at each node; a test
- * takes many, with different seeds, and says which outcomes must be reached and which must not.
+ * Functions that litmus tests on the simulator share. One shot runs a small program at each node. A
+ * test makes many shots with different seeds, and says which outcomes must be reached and which
+ * must not.
  */
 #ifndef TESTS_SIM_LITMUS_H
 #define TESTS_SIM_LITMUS_H
@@ -9,7 +10,7 @@
 
 /* One run of a litmus test. Words of node n's region are X, Y...; results are a and b. */
 struct shot {
-    bool right; /* with what forbids the outcome */
+    bool right; /* use the means that forbids the outcome */
     uint64_t a, b;
 };
 
@@ -23,7 +24,8 @@ struct place {
     uint64_t *words; /* this node's copy */
 };
 
-/* At each node: all are there when open_place returns, and when close_place does. */
+/* Called at each node. All nodes have arrived when open_place returns, and again when close_place
+ * does. */
 void open_place(struct place *place, struct node *node);
 void close_place(struct place *place);
 
@@ -31,16 +33,16 @@ struct loco_ack put(struct place *place, uint32_t node, size_t at, uint64_t valu
 struct loco_ack get(struct place *place, uint32_t node, size_t at, uint64_t *value);
 void wait_for(struct place *place, struct loco_ack ack);
 
-/* Of this node's own words. */
+/* Reads one of this node's own words. */
 uint64_t local(const struct place *place, size_t at);
 void set_local(struct place *place, size_t at, uint64_t value);
 void await_local(struct place *place, size_t at, uint64_t value);
 
-/* The outcome comes without the right thing, and never with it. */
+/* Checks that the outcome is reached without the right means, and never with it. */
 void reached_only_without(uint32_t nodes, void (*body)(struct node *node),
                           bool (*surprising)(const struct shot *shot));
 
-/* What is always forbidden. */
+/* Checks that an outcome that is always forbidden is never reached. */
 void never_reached(uint32_t nodes, void (*body)(struct node *node),
                    bool (*surprising)(const struct shot *shot));
 

@@ -1,12 +1,13 @@
 /*
- * Preemption: in the programs that run the simulator, the channels are compiled for a race detector
- * (-fsanitize=thread), so each of their accesses to memory is announced by a call. The functions it
- * calls are here, in place of the detector's: now and then one lets another thread of the
- * simulation go on. Outside of a simulation they do nothing but what was asked.
+ * Preemption in the simulator. In the programs that run the simulator, the channels are compiled
+ * for a race detector (-fsanitize=thread), so a call announces each of their accesses to memory.
+ * This file defines the called functions in place of the detector. Now and then such a function
+ * lets another thread of the simulation run. Outside of a simulation the functions do only the
+ * requested access.
  *
- * A thread may so be interrupted while it holds a lock. Since all of them share one thread of the
- * process, pthread cannot tell them apart. The linker puts the functions below in place of its own
- * (--wrap), which can.
+ * So a thread may be interrupted while it holds a lock. All threads of a simulation share one
+ * thread of the process, so pthread cannot tell them apart. The lock functions below can; the
+ * linker puts them in place of pthread's (--wrap).
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -62,7 +63,8 @@ void __tsan_init(void)
 {
 }
 
-/* Orders are at least what is asked for; every fiber runs on one processor. */
+/* The memory order is at least the requested one. That suffices, as every fiber runs on one
+ * processor. */
 #define MODIFY(bits, what)                                                                         \
     uint##bits##_t __tsan_atomic##bits##_##what(volatile uint##bits##_t *at, uint##bits##_t value, \
                                                 int order);                                        \
@@ -133,13 +135,13 @@ void __tsan_atomic_thread_fence(int order)
 
 /* --- locks ------------------------------------------------------------------------------------ */
 
-/* The simulation whose fiber this is; NULL: it is none. */
+/* The simulation that the current fiber belongs to; NULL: not in a simulation. */
 static struct sim *simulation(void)
 {
     return sim_running && sim_running->current != &sim_running->main ? sim_running : NULL;
 }
 
-/* What fibers hold. */
+/* The locks that fibers hold. */
 struct held {
     const void *what;
     struct sim *sim;
@@ -152,7 +154,7 @@ enum { HELD_MAX = 256 };
 static _Thread_local struct held held[HELD_MAX];
 static _Thread_local unsigned held_count;
 
-/* What an earlier simulation left behind is nobody's. */
+/* Forgets locks that an earlier simulation left held, as nobody holds them any more. */
 static void forget_others(const struct sim *s)
 {
     for (unsigned i = 0; i < held_count;)

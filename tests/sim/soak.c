@@ -23,7 +23,7 @@
 
 enum status { PASSES, FAILS, USAGE, HANGS, CRASHES };
 
-/* A seed takes some milliseconds. */
+/* A seed normally takes some milliseconds. */
 enum { LIMIT_S = 120 };
 
 struct settings {
@@ -42,7 +42,7 @@ static double seconds(void)
 
 /* --- a seed that never ends, or ends the program ------------------------------------------- */
 
-static char running[128]; /* which seed: a signal handler may only write it */
+static char running[128]; /* the running seed, as text: a signal handler can only write it */
 
 static void say(const char *text)
 {
@@ -57,7 +57,7 @@ static void on_signal(int number)
     _exit(number == SIGALRM ? HANGS : CRASHES);
 }
 
-/* On a stack of its own: a fiber may have overflowed its. */
+/* The handler runs on a stack of its own, as a fiber may have overflowed its stack. */
 static void watch_signals(void)
 {
     static const int numbers[] = {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -79,7 +79,8 @@ static bool passes(const struct loco_sim_workload *w, uint64_t seed, const struc
     return passed;
 }
 
-/* Among all the workloads a heavy one has the same share of the time, not of the seeds. */
+/* When all workloads run, a heavy one gets fewer seeds, so that it has the same share of the time.
+ */
 static uint64_t seeds_for(const struct loco_sim_workload *w, const struct settings *s)
 {
     return w->weight > 1 && !s->only ? (s->seeds + w->weight - 1) / w->weight : s->seeds;

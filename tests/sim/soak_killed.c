@@ -1,11 +1,11 @@
 /*
- * A process is killed within whatever it does to the kvstore, at a moment drawn from the seed. The
- * simulator's kvstore_mortal is the same in virtual time, where a node dies at its operations on
- * the network only; here it dies between any two instructions.
+ * Kills a process during whatever it does to the kvstore, at a moment drawn from the seed. The
+ * simulator's kvstore_mortal does the same in virtual time, but there a node can die only at its
+ * operations on the network. Here it can die between any two instructions.
  *
- * Each worker records what it did in memory that all processes share. When all is over, the parent
- * judges the records, of the dead too: each result is one that docs/memory-model.md allows ("When a
- * peer dies"), and all of them together are linearizable.
+ * Each worker records its operations in memory that all processes share. At the end the parent
+ * judges the records, including those of the dead process: docs/memory-model.md must allow each
+ * result ("When a peer dies"), and all of them together must be linearizable.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,35 +23,35 @@
 
 enum { NODES = 3, DEAD = 2, SURVIVORS = 2, WORKERS = 2, WINDOW = 3, WORDS_MAX = 10 };
 
-/* At each host, by lock: two shared keys have the first lock, one has the second; each worker of a
- * survivor has a lock and a key of its own. */
+/* The keys of each host, by lock: two shared keys have the first lock, and one has the second. Each
+ * worker of a survivor also has a lock and a key of its own. */
 enum { LOCKS_SHARED = 2, KEYS_EACH = 3, LOCKS_EACH = LOCKS_SHARED + SURVIVORS * WORKERS };
 enum { KEYS = NODES * KEYS_EACH, OWN_KEYS = SURVIVORS };
 
-/* How many operations a worker does: in all, and after it has seen the loss. */
+/* The greatest number of operations of a worker: in all, and after it has noticed the loss. */
 enum { DEEDS_MAX = 4096, DEEDS_AFTER = 60 };
 
-/* The dead has this long from the start. */
+/* The process is killed within this time from the start. */
 enum { KILLED_WITHIN_NS = 3000000 };
 
-/* How long a lock or a half-written value may stand still, and how many operations of a window may
- * have a lock meanwhile: each hands it to the next. */
+/* How long others tolerate a lock or a half-written value that does not move, and how many
+ * operations of a window may have a lock during that time, as each hands it to the next. */
 static const uint64_t PATIENCE_NS = 100000000;
 enum { HANDED_ON_MAX = 17 };
 
 /* One operation. */
 struct deed {
     enum loco_kv_kind kind;
-    uint32_t key; /* its number among the shared */
+    uint32_t key; /* index among the shared keys */
     int result;
-    bool after;              /* its worker knew of the loss, and had nothing in flight */
+    bool after;              /* began after its worker knew of the loss, with nothing in flight */
     uint64_t value;          /* written or read */
-    uint64_t time_ns;        /* when it began; in the end, how long it took */
-    _Atomic uint32_t begins; /* its places among the events of all workers, from 1; 0: not yet */
+    uint64_t time_ns;        /* when it began; at the end, its duration */
+    _Atomic uint32_t begins; /* its places among all workers' events, from 1; 0: not yet */
     _Atomic uint32_t ends;
 };
 
-/* What the processes share. */
+/* The memory that the processes share. */
 struct stage {
     uint64_t seed;
     enum loco_kv_placement placement;
@@ -75,11 +75,11 @@ static uint32_t lock_of(uint32_t key)
 struct worker {
     struct node *node;
     struct loco_kvstore *store;
-    uint32_t index; /* among those of all nodes */
+    uint32_t index; /* among the workers of all nodes */
     uint64_t random;
     unsigned deeds, deeds_after;
-    uint32_t lost;   /* a bit for each key that may not be read any more, */
-    uint32_t locked; /* and for each that may not be written */
+    uint32_t lost;   /* a bit for each key that cannot be read any more, */
+    uint32_t locked; /* and for each key that cannot be written */
     int failures;
     pthread_t thread;
 };
@@ -100,7 +100,7 @@ static uint64_t draw(struct worker *w, uint64_t below)
     return (w->random >> 33) % below;
 }
 
-/* Counts what is wrong as run_nodes does, but of one thread. */
+/* Counts failures as run_nodes does, but for one thread. */
 static void expect(struct worker *w, bool holds, const char *what)
 {
     if (holds)
@@ -122,7 +122,8 @@ static uint64_t get_words(struct worker *w, const uint64_t *words)
     return words[0];
 }
 
-/* The next event. It comes after all that this worker has done, and before all that it will do. */
+/* The number of the next event. It orders the event after all that this worker has done, and before
+ * all that it will do. */
 static uint32_t next_event(const struct worker *w)
 {
     return atomic_fetch_add(&stage_of(w)->events, 1) + 1;
@@ -143,7 +144,7 @@ static void draw_deed(struct worker *w, struct deed *d)
              (w->lost & w->locked) != (1u << KEYS) - 1);
 }
 
-/* NULL: there is none for now. */
+/* Returns NULL if no operation is possible for now. */
 static struct deed *begin_deed(struct worker *w)
 {
     struct stage *s = stage_of(w);
@@ -161,7 +162,7 @@ static struct deed *begin_deed(struct worker *w)
     return d;
 }
 
-/* An operation that failed may still take effect, and so might all later ones like it; one is
+/* A failed operation may still take effect, and so might all later ones like it. Recording one is
  * enough for the checker. */
 static void end_deed(struct worker *w, struct deed *d, int result, const uint64_t *words)
 {
@@ -223,7 +224,7 @@ static void start(const struct worker *w, struct loco_kv_op *op, const struct de
         loco_kv_start_read(op, key);
 }
 
-/* Returns whether the operation is in flight. */
+/* Starts or ends the operation. Returns whether it is in flight. */
 static bool work_on(struct worker *w, struct loco_kv_op *op)
 {
     if (op->user && loco_kv_poll(op)) {
@@ -254,7 +255,7 @@ static void work_in_window(struct worker *w)
     loco_kv_window_close(window);
 }
 
-/* With the dead gone, on keys that it has never heard of. */
+/* Works after the death on keys that the dead node has never heard of. */
 static void use_own_keys(struct worker *w)
 {
     struct loco_kvstore *s = w->store;
@@ -308,7 +309,7 @@ static uint64_t key_of_lock(const struct loco_kvstore *s, uint32_t host, uint32_
     }
 }
 
-/* The same at each node. */
+/* Finds the same keys at each node. */
 static void find_keys(struct stage *stage, const struct loco_kvstore *s)
 {
     for (uint32_t key = 0; key < KEYS; key++) {
@@ -369,7 +370,7 @@ static void killed_body(struct node *n)
     struct loco_kvstore store;
     struct loco_barrier together;
 
-    if (n->life > 0) /* the dead is started anew, and is not taken back */
+    if (n->life > 0) /* the dead node restarts, and is not taken back */
         return;
     CHECK(n, loco_kvstore_init(&store, n->mgr, NULL, "kv", &config) == 0);
     CHECK(n, loco_barrier_init(&together, n->mgr, NULL, "together", LOCO_ALL) == 0);
@@ -391,8 +392,8 @@ static bool same_lock(const struct deed *a, const struct deed *b)
     return host_of(a->key) == host_of(b->key) && lock_of(a->key) == lock_of(b->key);
 }
 
-/* Whether something may have stood still half done under the deed's lock: what the dead was at; or,
- * on a busy machine, what another worker was at. */
+/* Whether another operation may have been half done under the same lock for a long time: one of the
+ * dead node or, on a busy machine, one of another worker. */
 static bool may_have_waited(const struct stage *s, const struct deed *deed)
 {
     for (unsigned w = 0; w < NODES * WORKERS; w++)
@@ -404,7 +405,7 @@ static bool may_have_waited(const struct stage *s, const struct deed *deed)
     return false;
 }
 
-/* Without what the dead hosted. */
+/* Whether the operation needs something that the dead node hosted. */
 static bool may_be_reset(const struct stage *s, const struct deed *d)
 {
     const bool reaches_value = d->kind == LOCO_KV_READ || d->kind == LOCO_KV_UPDATE;
@@ -412,8 +413,8 @@ static bool may_be_reset(const struct stage *s, const struct deed *d)
     return host_of(d->key) == DEAD || (s->placement == LOCO_KV_AT_INSERTER && reaches_value);
 }
 
-/* A write needs the lock, which in a window may come from an operation before it. A read may find
- * the value at another host than the lock's. */
+/* Whether the operation can succeed. A write needs the lock, which an earlier operation of the
+ * window may have left held. A read may find the value at another host than the lock's. */
 static bool may_succeed(const struct deed *d)
 {
     return !d->after || host_of(d->key) != DEAD || d->kind == LOCO_KV_READ;
@@ -456,7 +457,7 @@ static bool all_allowed(const struct stage *s)
     return good;
 }
 
-/* An event: the deed that begins or ends there. */
+/* An event: a deed that begins or ends. */
 struct event {
     const struct deed *deed;
     uint32_t worker;
@@ -474,7 +475,7 @@ static void sort_events(const struct stage *s, struct event *events)
         }
 }
 
-/* Of a read that failed nothing is known. */
+/* A failed read says nothing. */
 static bool is_known(const struct deed *d)
 {
     return d->ends && (d->result == 0 || d->result == -EEXIST || d->result == -ENOENT);
@@ -488,7 +489,7 @@ static void replay(const struct stage *s, const struct event *events, struct loc
         [LOCO_KV_UPDATE] = LOCO_SIM_UPDATE,
         [LOCO_KV_DELETE] = LOCO_SIM_DELETE,
     };
-    static int at[NODES * WORKERS][DEEDS_MAX]; /* in the history, by deed */
+    static int at[NODES * WORKERS][DEEDS_MAX]; /* place in the history, by deed */
 
     for (uint32_t e = 1; e <= s->events; e++) {
         const struct deed *d = events[e].deed;

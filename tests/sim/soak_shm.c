@@ -1,8 +1,8 @@
 /*
- * What only real threads on real memory do: they have store buffers, and they are interrupted for
- * as long as a node takes to restart. A seed is some thousand shots; it does not repeat what
- * another run of it did. These are the workloads of build/soak-shm, on shm in place of the
- * simulator. They catch a fault only where threads run at the same time, on two cores.
+ * Workloads that only real threads on real memory can test: these have store buffers, and can be
+ * interrupted for as long as a node takes to restart. They are the workloads of build/soak-shm,
+ * which runs on shm instead of the simulator. A seed is some thousand shots, and repeating it need
+ * not give the same result. Faults are caught only if threads run at the same time, on two cores.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -13,8 +13,9 @@
 
 /* --- store buffering: each stores to the other, and then loads what the other stored ---------- */
 
-/* In each node's region: what the other stores; and, in turn at two places, what it saw, with the
- * number of its shot: it may be one shot ahead. */
+/* Each node's region has the word that the other node stores and, alternating between two places,
+ * whether the other node missed this node's store, with the number of its shot. The other node may
+ * be one shot ahead. */
 enum { SHOTS = 20000, X = 0, SAW = 64, SIZE = 192 };
 
 static size_t saw_at(uint64_t shot)
@@ -28,7 +29,8 @@ struct litmus {
     uint64_t *local;
 };
 
-/* A shot: stores its number for the other, and returns what the other stored. */
+/* A shot: stores its number at the other node, and returns the number that the other node stored
+ * here. */
 struct gun {
     uint64_t (*shoot)(struct litmus *l, uint64_t shot);
 };
@@ -38,7 +40,7 @@ static void store_to_other(struct litmus *l, size_t at, uint64_t value)
     loco_shared_region_write(&l->region, 1 - l->node->id, at, &value, sizeof value);
 }
 
-/* Waits for the other's shot, and says whether it missed the store of this one. */
+/* Waits for the other node's shot, and returns whether it missed the store of this one. */
 static bool other_missed(struct litmus *l, uint64_t shot)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
@@ -65,7 +67,7 @@ static void litmus_body(struct node *n)
         store_to_other(&l, saw_at(shot), 2 * shot + missed);
         misses += other_missed(&l, shot) && missed;
     }
-    CHECK(n, misses == 0); /* shots in which neither saw the other's store */
+    CHECK(n, misses == 0); /* counts shots in which neither saw the other's store */
     loco_barrier_wait(&end);
     loco_shared_region_fini(&l.region);
     loco_barrier_fini(&end);
@@ -97,7 +99,7 @@ static uint64_t shoot_global(struct litmus *l, uint64_t shot)
     return load_here(l);
 }
 
-/* Node 0 reads over the link of its write, and needs no fence; both words are at node 1. */
+/* Node 0 reads over the link of its write, so it needs no fence. Both words are at node 1. */
 static uint64_t shoot_read(struct litmus *l, uint64_t shot)
 {
     uint64_t *own = &l->local[X / 8 + 1], got;
@@ -111,7 +113,7 @@ static uint64_t shoot_read(struct litmus *l, uint64_t shot)
     return got;
 }
 
-/* The fences in turn. */
+/* Runs the fences in turn. */
 static int run_fences(uint64_t seed)
 {
     static struct gun guns[] = {{shoot_pair}, {shoot_thread}, {shoot_global}};
@@ -136,7 +138,7 @@ static const struct loco_sim_workload read_after_write = {.name = "read_after_wr
 
 enum { WIDE = 64, VALUES = 20000 };
 
-/* At once, or in two steps. */
+/* Stores and pushes at once, or in two steps. */
 static void push_wide(struct loco_owned_var *v, uint64_t value)
 {
     uint64_t wide[WIDE];
@@ -151,7 +153,7 @@ static void push_wide(struct loco_owned_var *v, uint64_t value)
     }
 }
 
-/* Whether it is whole and no older than `last`. */
+/* Whether the value is whole and no older than `last`. */
 static bool is_wide(const uint64_t *wide, unsigned words, uint64_t last)
 {
     for (unsigned i = 1; i < words; i++)
@@ -172,7 +174,7 @@ static void owned_var_body(struct node *n)
     for (uint64_t i = 1; n->id == 0 && i <= VALUES; i++) {
         struct loco_wait wait = loco_wait_for(n->mgr, i % 2 * 1000);
         while (!loco_relax(n->mgr, &wait))
-            ; /* every other value stays, for as long as a load takes */
+            ; /* every second value stays for as long as a load takes */
         push_wide(&v, i);
     }
     while (n->id == 1 && last < VALUES) {
@@ -185,7 +187,7 @@ static void owned_var_body(struct node *n)
     loco_owned_var_fini(&v);
 }
 
-/* Of many words, and of so few that they lie in a line. */
+/* Runs with values of many words, and with values so small that they fit in a line. */
 static int run_owned_var(uint64_t seed)
 {
     static unsigned words[] = {WIDE, 7};
@@ -206,12 +208,12 @@ struct queue_round {
 };
 
 struct tally {
-    uint64_t last[NODES]; /* popped here, by its pusher */
+    uint64_t last[NODES]; /* the last number popped here, by pusher */
     uint64_t sum;
     unsigned wrong;
 };
 
-/* An entry's words are all number * NODES + pusher. */
+/* Checks an entry: all its words are number * NODES + pusher. */
 static void take_entry(struct tally *t, const uint64_t *entry, size_t words)
 {
     uint64_t *last = &t->last[entry[0] % NODES];
@@ -264,8 +266,8 @@ static void queue_body(struct node *n)
     loco_shared_queue_fini(&q);
 }
 
-/* Entries of one word, of some that are on a line with others', and of more than a line; both push
- * and pop, or one pushes and waits for room most of the time. */
+/* Runs with entries of one word, of some words that share a line with other entries, and of more
+ * than a line. Both nodes push and pop, or one node pushes and mostly waits for room. */
 static int run_queue(uint64_t seed)
 {
     static struct queue_round rounds[] = {{ENTRY_MAX, true},  {1, false}, {5, true},
@@ -280,8 +282,8 @@ static const struct loco_sim_workload shared_queue = {.name = "shared_queue", .r
  */
 
 /*
- * Node 1 owns a value, ends, and owns it again, while one thread of node 0 pulls it and another
- * loads. A value is as long as a pull can be interrupted in.
+ * Node 1 owns a value, ends, and owns it again, while one thread of node 0 pulls the value and
+ * another loads it. The value is so long that a pull can be interrupted in the middle.
  */
 enum { LONG = 8192, OWNERS = 4 };
 
@@ -303,7 +305,7 @@ static void *pull_all_the_time(void *arg)
     return NULL;
 }
 
-/* Whether all words are the same. */
+/* Whether all words are equal. */
 static bool is_even(const uint64_t words[LONG])
 {
     for (unsigned i = 1; i < LONG; i++)
@@ -314,7 +316,7 @@ static bool is_even(const uint64_t words[LONG])
 
 static void load_until_last_life(struct node *n, struct loco_owned_var *var)
 {
-    static uint64_t words[LONG]; /* one node loads */
+    static uint64_t words[LONG]; /* static, as only one node loads */
     struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
     unsigned mixed = 0;
     bool whole;
@@ -341,7 +343,7 @@ static void watch_owner(struct node *n, struct loco_owned_var *var, struct loco_
     loco_owned_var_push(seen);
 }
 
-/* The last life ends when the reader has seen its value. */
+/* Owns the value for one life. The last life ends when the reader has seen its value. */
 static void own_once(struct node *n, struct loco_owned_var *var, struct loco_owned_var *seen)
 {
     static uint64_t words[LONG];
@@ -389,9 +391,9 @@ static const struct loco_sim_workload pulls = {.name = "pulls", .run = run_pulls
 /* --- restarts: what is read is of the region, whichever life of its node it is from ----------- */
 
 /*
- * Node 1 lives some times, and in each life its region is elsewhere. Threads of node 0 read it all
- * the time. One that is interrupted within a read must not take the link to one life and the place
- * in another.
+ * Node 1 has several lives, and in each its region is elsewhere. Threads of node 0 read it all the
+ * time. A thread that is interrupted within a read must not combine the link to one life with the
+ * place in another.
  */
 enum { LIVES = 12, READERS = 3, WORDS = 64, INSIDE = 1, OUTSIDE = 2 };
 
@@ -411,7 +413,8 @@ static void fill(struct loco_shared_region *region, uint64_t value)
         __atomic_store_n(&words[i], value, __ATOMIC_RELAXED);
 }
 
-/* Node 1's region among others, which nobody reads: the first or the last of them. */
+/* Makes node 1's region together with others, which nobody reads. It is the first or the last of
+ * them. */
 static void live_once(struct node *n, struct loco_shared_region *over)
 {
     const struct loco_members nobody = {.nodes = &n->id, .count = 0};

@@ -1,8 +1,8 @@
 /*
- * The checker of the other tests, so it is itself checked three ways: against classical
- * histories, against histories that are linearizable by construction (each operation is
- * performed on a plain object at a moment inside its interval), and against a brute force
- * that tries every order.
+ * Tests the linearizability checker, on which other tests rely. It is checked in three ways: with
+ * classical histories; with histories that are linearizable by construction (each operation is
+ * performed on a plain object at a moment within its interval); and against a brute force that
+ * tries every order.
  */
 #include <criterion/criterion.h>
 #include <criterion/logging.h>
@@ -94,7 +94,8 @@ Test(linear, word_stale_load)
     cr_assert_eq(report.at, 3);
 }
 
-/* New, then old again, while the store is in flight: the inversion that atomics forbid. */
+/* A load gives the new value and a later one the old value, while the store is in flight: the
+ * inversion that atomics forbid. */
 Test(linear, word_new_old_inversion)
 {
     int store = invoke(0, LOCO_SIM_STORE, 1);
@@ -185,7 +186,7 @@ Test(linear, pending_store_cannot_precede_its_invocation)
     FAILS(loco_sim_model_word(0));
 }
 
-/* The operation ended in an error of unknown effect, and its thread went on. */
+/* An operation ended in an error with unknown effect, and its thread continued. */
 Test(linear, thread_may_go_on_past_a_pending_operation)
 {
     invoke(0, LOCO_SIM_STORE, 1);
@@ -446,7 +447,7 @@ Test(linear, a_failing_key_outweighs_one_given_up)
     cr_assert_eq(report.key, 1);
 }
 
-/* Forty adds with distinct bits can leave 2^40 sums: the search must stop by itself. */
+/* Forty adds with distinct bits can give 2^40 sums, so the search must limit its own work. */
 Test(linear, work_is_bounded)
 {
     for (uint32_t i = 0; i < 40; i++)
@@ -528,7 +529,8 @@ static uint64_t below(uint64_t n) /* splitmix64 */
 
 enum { QUEUE_SIZE = 3 };
 
-/* Plain objects, written apart from the models so that neither hides the other's fault. */
+/* Plain objects, written independently of the models, so that a fault in one does not hide a fault
+ * in the other. */
 struct object {
     uint64_t word;
     uint64_t queue[QUEUE_SIZE], head, tail;
@@ -585,8 +587,9 @@ static bool perform_map(struct object *o, struct loco_sim_history_op *op)
 
 static const struct kind {
     const char *name;
-    uint64_t first, codes;                                          /* its range of operations */
-    bool (*perform)(struct object *, struct loco_sim_history_op *); /* false: it has to wait */
+    uint64_t first, codes; /* range of operation codes */
+    bool (*perform)(struct object *,
+                    struct loco_sim_history_op *); /* false: the operation must wait */
 } kinds[] = {
     {"word", LOCO_SIM_LOAD, 5, perform_word},
     {"queue", LOCO_SIM_PUSH, 2, perform_queue},
@@ -611,7 +614,7 @@ struct shape {
 };
 
 struct caller {
-    int op; /* -1: idle */
+    int op; /* the operation in progress; -1: idle */
     bool performed;
 };
 
@@ -626,7 +629,7 @@ static int invoke_any(const struct shape *shape, uint32_t thread)
     return loco_sim_history_invoke(&h, thread, code, below(shape->keys), a, below(shape->values));
 }
 
-/* One thread takes one step: it asks, has its operation performed, or is told the result. */
+/* Takes one step of one thread: it begins an operation, has it performed, or gets the result. */
 static void advance(const struct shape *shape, struct object *objects, struct caller *c,
                     uint32_t thread)
 {
@@ -644,7 +647,7 @@ static void advance(const struct shape *shape, struct object *objects, struct ca
     c->op = -1;
 }
 
-/* Ends anywhere, so that some operations are pending, performed or not. */
+/* Generates a history. It ends anywhere, so some operations are pending, performed or not. */
 static void generate(const struct shape *shape)
 {
     struct object objects[KEYS] = {0};
@@ -658,7 +661,7 @@ static void generate(const struct shape *shape)
     }
 }
 
-/* Alters one result. False when there was none to alter. */
+/* Alters one result. Returns false if there was none to alter. */
 static bool mutate(uint64_t values)
 {
     struct loco_sim_history_op *op = &h.op[below(h.ops)];
@@ -684,7 +687,7 @@ Test(linear, constructed_histories_pass)
     }
 }
 
-/* The work on a typical history stays close to one configuration for an operation. */
+/* Checking a typical history takes hardly more than one configuration per operation. */
 Test(linear, passing_costs_little)
 {
     for (unsigned kind = 0; kind < KINDS; kind++) {
@@ -730,7 +733,7 @@ static bool all_returned_taken(const struct loco_sim_history *of, uint32_t taken
     return true;
 }
 
-/* Every order of the operations of all keys together: knows nothing of locality. */
+/* Tries every order of the operations of all keys together, and does not use locality. */
 static bool brute(const struct loco_sim_history *of, const struct loco_sim_model *model,
                   const struct loco_sim_model_state *states, uint32_t taken)
 {
@@ -756,7 +759,7 @@ static bool brute_force(const struct loco_sim_history *of, const struct loco_sim
     return brute(of, model, states, 0);
 }
 
-/* The first event whose prefix has no linearization. */
+/* Finds the first event whose prefix has no linearization. */
 static uint32_t brute_prefix(const struct loco_sim_model *model)
 {
     uint8_t choice[OPS_MAX];
@@ -769,7 +772,7 @@ static uint32_t brute_prefix(const struct loco_sim_model *model)
     return events - 1;
 }
 
-/* The order that the report gives is legal, complete, and leaves the state that it says. */
+/* Checks that the order in the report is legal and complete, and leaves the reported state. */
 static void replay(const struct loco_sim_model *model)
 {
     struct loco_sim_model_state state = model->initial;
@@ -803,7 +806,7 @@ static bool agrees(const struct shape *shape)
     return linearizable;
 }
 
-/* Few values, so that an altered result is often still explained by another order. */
+/* The histories have few values, so another order often explains an altered result. */
 Test(linear, agrees_with_brute_force)
 {
     unsigned passed[KINDS] = {0}, failed[KINDS] = {0};
@@ -829,7 +832,7 @@ Test(linear, agrees_with_brute_force)
     }
 }
 
-/* Results drawn at random, with no construction behind them. */
+/* The results are random, without any construction. */
 Test(linear, agrees_with_brute_force_on_noise)
 {
     unsigned passed = 0, failed = 0;
@@ -853,7 +856,7 @@ Test(linear, agrees_with_brute_force_on_noise)
 
 /* --- shrinking ------------------------------------------------------------------------ */
 
-/* A loaded, correct past of the same objects. */
+/* Adds a busy, correct past of the same objects. */
 static void noise(unsigned kind)
 {
     generate(&(struct shape){kind, 40, THREADS, 1, 1000});
@@ -881,13 +884,13 @@ Test(linear, shrinks_a_stale_load)
     gives(invoke(1, LOCO_SIM_LOAD, 0), 2005);
     for (uint64_t i = 0; i < 10; i++)
         ok(invoke(0, LOCO_SIM_STORE, 3000 + i));
-    shrinks_to(loco_sim_model_word(0), 3); /* the store, one after it, the load */
+    shrinks_to(loco_sim_model_word(0), 3); /* the store, a later store, and the load */
     cr_assert_eq(small.op[0].a, 2005);
     cr_assert_eq(small.op[2].code, LOCO_SIM_LOAD);
     cr_assert_eq(small.op[2].id, h.ops - 11);
 }
 
-/* A load of what nobody stored needs no other operation. */
+/* To refute a load of a value that nobody stored, no other operation is needed. */
 Test(linear, shrinks_a_value_out_of_thin_air)
 {
     noise(0);
@@ -962,7 +965,8 @@ Test(linear, shrinking_needs_a_failure)
     cr_assert_eq(loco_sim_linear_shrink(checker, &h, &model, &small), -EINVAL);
 }
 
-/* Each operation left is one of the original, whole or open at the failure. */
+/* Checks that each remaining operation is one of the original, unchanged or left open at the
+ * failure. */
 static void is_part_of_original(void)
 {
     for (uint32_t i = 0; i < small.ops; i++) {

@@ -1,10 +1,10 @@
 /*
- * Litmus tests: small programs whose surprising outcome RDMA permits. Each is shown to be
- * reached under full chaos, and not to be reached once the right thing (a fence, a wait, an
- * inline source, the loop-back) forbids it. docs/memory-model.md has them as its examples.
+ * Litmus tests: small programs with a surprising outcome that RDMA permits. Each test shows that
+ * the outcome is reached under full chaos, and that it is not reached with the right means (a
+ * fence, a wait, an inline source, the loop-back). docs/memory-model.md uses them as its examples.
  *
- * Sources: Ambal et al., "Semantics of Remote Direct Memory Access" (OOPSLA 2024), and RFC
- * 5040 section 5.5.
+ * Sources: Ambal et al., "Semantics of Remote Direct Memory Access" (OOPSLA 2024), and RFC 5040
+ * section 5.5.
  */
 #include <criterion/criterion.h>
 
@@ -163,7 +163,7 @@ static void two_reads_body(struct node *n)
     close_place(&p);
 }
 
-/* Y was written first and read last, and yet only X was seen. */
+/* Whether only X was seen, although Y was written first and read last. */
 static bool second_is_older(const struct shot *s)
 {
     return s->a == 1 && s->b == 0;
@@ -280,7 +280,7 @@ static void second_thread(void *arg)
 
     CHECK(p->node, loco_thread_attach(p->node->mgr) == 0);
     put(p, 1, X, 1);
-    s->over = true; /* it told the first; but its write is on a link of its own */
+    s->over = true; /* the other thread is told, but this write is on a link of its own */
     struct loco_wait wait = loco_wait_for(p->node->mgr, TEST_TIMEOUT);
     while (s->over && !loco_relax(p->node->mgr, &wait))
         ;

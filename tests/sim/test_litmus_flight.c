@@ -1,6 +1,6 @@
 /*
- * Litmus tests of operations in flight: when an answer comes and from when it is, and when a post
- * has to wait.
+ * Litmus tests of operations in flight: when an answer arrives and which moment it reflects, and
+ * when a post has to wait.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -17,7 +17,8 @@ static bool a_is_one(const struct shot *s)
     return s->a == 1;
 }
 
-/* Waits until the first word of the answer is here, which is no ack: then the peer may write. */
+/* Waits until the first word of the answer has arrived, without waiting for the ack. After that the
+ * peer may write. */
 static uint64_t peek(struct place *p, struct loco_ack ack)
 {
     struct loco_wait wait = loco_wait_for(p->node->mgr, TEST_TIMEOUT);
@@ -191,7 +192,7 @@ static void full_body(struct node *n)
     close_place(&p);
 }
 
-/* Posts on until it is told that the peer, which never takes anything any more, is lost. */
+/* Posts until it learns that the peer is lost. The peer takes nothing any more. */
 static void full_and_lost_body(struct node *n)
 {
     struct place p;

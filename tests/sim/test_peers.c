@@ -1,5 +1,5 @@
 /*
- * What the simulator lets happen among peers that come and go, within what fabric.h promises.
+ * Tests that the simulator lets peers come and go in every way that fabric.h permits.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ static void close_place(struct place *p)
     loco_shared_region_fini(&p->memory);
 }
 
-/* Where node 0 says that it has begun. */
+/* The place of the word with which node 0 says that it has begun. */
 enum { BEGUN = 512 };
 
 static void pass_time(struct node *n, uint64_t ns)
@@ -52,7 +52,8 @@ static void await_begun(struct node *n, struct place *p)
         loco_relax(n->mgr, &wait);
 }
 
-/* Reads and atomics until one says that the peer is lost; then their results' memory is ours. */
+/* Makes reads and atomics until one reports that the peer is lost. From then on the memory of their
+ * results is ours. */
 static void read_from_the_dying(struct node *n, struct place *p)
 {
     uint64_t *block = loco_mem_ref_take(n->mgr), *old = loco_mem_ref_take(n->mgr);
@@ -106,8 +107,8 @@ Test(peers, no_answer_of_the_lost_lands)
 struct loss {
     uint32_t begun; /* nodes that have left the barrier */
     bool dead, told[2];
-    bool apart;  /* one had been told of it, and another had not */
-    bool landed; /* a write of the dead one was placed between its death and the news of it */
+    bool apart;  /* one node had been told of the loss, and another had not */
+    bool landed; /* a dead node's write was placed between its death and the news */
 };
 
 static void begin_together(struct node *n, struct place *p, struct loss *loss)
@@ -126,7 +127,7 @@ static void note(struct node *n, struct loss *loss)
     loss->apart |= loss->told[0] != loss->told[1];
 }
 
-/* Sees what the dying one writes, until its loss is told and for a while after. */
+/* Watches the dying node's writes until its loss is reported, and for a while after. */
 static void watch_the_dying(struct node *n, struct place *p, struct loss *loss)
 {
     const uint64_t *words = loco_shared_region_local(&p->memory);
@@ -215,9 +216,9 @@ Test(peers, lose_each_other_one_after_the_other)
 
 struct post {
     struct loco_fabric *sim;
-    int sent; /* by both, one after the other */
+    int sent; /* numbers sent by both nodes, in turn */
     int heard, last[2];
-    bool in_order, crossed; /* of one peer; of different peers they were not */
+    bool in_order, crossed; /* from one peer in order; from different peers not */
 };
 
 struct talker {
@@ -254,7 +255,7 @@ static void talker_lost(void *arg, uint32_t peer, bool left)
 
 enum { TALKERS = 3, MESSAGES = 8 };
 
-/* The first two send numbers to the third, each the next one of both. */
+/* The first two nodes send numbers to the third. Each number is the next one of both. */
 static void talker_body(void *arg)
 {
     struct talker *t = arg;

@@ -1,7 +1,7 @@
 /*
- * Threads of the simulation are interrupted anywhere, and what keeps threads apart does so. This
- * file is compiled as the channels are for the simulator: each of its accesses may be the last for
- * a while. Under other sanitizers nothing interrupts it.
+ * Tests that threads of the simulation are interrupted anywhere, and that locks and the like keep
+ * them apart. This file is compiled as the channels are for the simulator: the thread may be
+ * suspended after each of its accesses. Under other sanitizers nothing interrupts it.
  */
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -21,13 +21,13 @@ enum { INTERRUPTED = 0 };
 enum { SEEDS = 300, SEEDS_EMULATED = 30, THREADS = 3, ROUNDS = 20 };
 
 struct shared {
-    bool right; /* with what keeps the threads apart */
+    bool right; /* use the means that keeps the threads apart */
     pthread_mutex_t lock;
     volatile int count;
     bool over, surprise;
 };
 
-/* Runs the threads with each seed, first without the right thing and then with it. */
+/* Runs the threads with each seed, first without the means that keeps them apart, then with it. */
 static void surprised_only_without(void (*body)(void *arg))
 {
     int surprises[2] = {0};

@@ -1,4 +1,4 @@
-/* What is done with channels that come and go: each is constructed where another one was, and finds
+/* A workload of channels that come and go: each is constructed where another one was, and must find
  * nothing of it. */
 #include "tests/sim/workloads.h"
 
@@ -19,7 +19,7 @@ static void between_close(void *object)
     loco_barrier_fini(object);
 }
 
-/* What a round has, each as large as that of the round before. */
+/* The channels of a round. Each has the size of its predecessor in the round before. */
 struct round {
     struct loco_shared_region region;
     struct loco_ticket_lock lock;

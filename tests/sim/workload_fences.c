@@ -1,5 +1,6 @@
-/* What is done with the fences: every kind, by several threads of a node at once, beside barriers
- * and locks; and what shared memory must not do although no simulator has its store buffers. */
+/* Workloads of the fences: every kind, by several threads of a node at once, together with barriers
+ * and locks; and an outcome that shared memory forbids, although the simulator has no store
+ * buffers. */
 #include <errno.h>
 
 #include "tests/sim/workloads.h"
@@ -30,21 +31,23 @@ static enum loco_fence draw_fence(struct loco_sim_actor *a)
 /* --- release: data to one peer, a fence, and word of it to another ---------------------------- */
 
 /*
- * Each thread has a word for data at each node, and writes it there. Then either it fences, by a
- * fence of any kind that is enough, or the other thread of its node does, which knows of the write,
- * and needs a global one. Whoever fenced tells the third node, which then looks at the data.
+ * Each thread has a word for data at each node, and writes it there. Then either it fences, with
+ * any sufficient kind of fence, or the other thread of its node, which knows of the write, makes a
+ * global fence. The thread that fenced tells the third node, which then checks the data.
  */
 enum { NODES = 3, THREADS = 2, ACTORS = NODES * THREADS, RELEASES = 10, BARRIERS = 3 };
 
 struct released {
     struct loco_shared_region region;
     struct loco_barrier barrier;
-    /* Of each thread of this node, by node: what it wrote there, as it told the other thread. */
+    /* Of each thread of this node, by node: the value that it wrote there, as it told the other
+     * thread. */
     _Atomic uint64_t wrote[THREADS][NODES];
 };
 
-/* In each node's region: data by its writer; and the highest data, at the node that is neither
- * this one nor the writer's, that is known to be placed, by its writer and by who says so. */
+/* Each node's region has the data by writer. It also has, by writer and by sender of the news, the
+ * highest value that is known to be placed at the node that is neither this one nor the writer's.
+ */
 static size_t data_at(uint32_t writer)
 {
     return 8 * writer;
@@ -82,14 +85,14 @@ static void put_word(struct loco_sim_actor *a, struct released *r, uint32_t node
     LOCO_SIM_EXPECT(a, loco_shared_region_write(&r->region, node, at, &value, 8).error == 0);
 }
 
-/* Leaving is a fence, too. */
+/* Detaching a thread is a fence, too. */
 static void leave_and_come_back(struct loco_sim_actor *a)
 {
     loco_thread_detach(a->mgr);
     LOCO_SIM_EXPECT(a, loco_thread_attach(a->mgr) == 0);
 }
 
-/* Each value is larger than all before it of the same writer. */
+/* Writes a value that is larger than all earlier ones of the same writer. */
 static void release_own(struct loco_sim_actor *a, struct released *r, uint64_t value)
 {
     uint32_t at = (a->node + 1 + (uint32_t)loco_sim_actor_draw(a, 2)) % NODES;
@@ -121,7 +124,7 @@ static void release_for_other(struct loco_sim_actor *a, struct released *r)
             put_word(a, r, NODES - a->node - at, flag_at(writer, thread), wrote[at]);
 }
 
-/* What was said to be placed at the third node is there. */
+/* Checks that all data that was reported as placed at the third node is there. */
 static void look_at_all(struct loco_sim_actor *a, struct released *r)
 {
     const void *local = loco_shared_region_local(&r->region);
@@ -146,7 +149,7 @@ static void look_at_all(struct loco_sim_actor *a, struct released *r)
     loco_mem_ref_put(a->mgr, block);
 }
 
-/* A read and an atomic that were posted before a fence are done after it: their results are here.
+/* After a fence, reads and atomics that were posted before it are done: their results have arrived.
  */
 static void fence_results(struct loco_sim_actor *a, struct released *r)
 {
@@ -200,8 +203,8 @@ const struct loco_sim_workload workload_fences = {
 
 /* --- the same by one thread, beside others that do nothing but global fences ------------------ */
 
-/* Node 0 writes to node 1, and tells node 2. The others' fences are about the same links, and must
- * not count as placed what they have not waited for. */
+/* Node 0 writes to node 1, and tells node 2. The other threads' fences concern the same links, and
+ * must not count writes as placed for which they have not waited. */
 enum { BESIDE_THREADS = 3, BESIDE_RELEASES = 24, TELLS = 0, LOOKS = 2 };
 
 static void release_beside(struct loco_sim_actor *a, struct released *r)
@@ -267,18 +270,18 @@ const struct loco_sim_workload workload_fences_beside = {
 /* --- a lock's release: with each fence, what that fence is for -------------------------------- */
 
 /*
- * Three counters, kept by two locks of one array: one at the lock's host, with the pair fence,
- * which is free unless the lock is handed over; one at another node, with the thread fence; and one
- * that the node's scribe writes for the holder, with the global fence. When it has nothing to
- * write, the scribe writes something else, and fences that.
+ * Three counters, protected by two locks of one array. One is at the lock's host, with the pair
+ * fence, which is free unless the lock is handed over. One is at another node, with the thread
+ * fence. The third is written by the node's scribe for the holder, with the global fence. When it
+ * has nothing to write, the scribe writes something else and fences that.
  */
 enum { COUNTERS = 3, LOCKS = 2, HOST = 0, LOCK_THREADS = 3, SECTIONS = 5 };
 
 struct counted {
     struct loco_ticket_lock_array locks;
     struct loco_shared_region region;
-    /* To the node's scribe: what to write as the third counter, each more than the one before ...
-     */
+    /* For the node's scribe: the values to write as the third counter, each larger than the one
+     * before ... */
     _Atomic uint64_t asked, written; /* ... and what it has written */
     _Atomic uint32_t acting;         /* threads that lock */
 };

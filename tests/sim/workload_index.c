@@ -1,5 +1,6 @@
-/* What is done to the kvstore's index at one node. All keys have the same home line, which has not
- * room for them all; some come and go, under the look-ups of other threads, and some stay. */
+/* A workload of the kvstore's index at one node. All keys have the same home line, which does not
+ * have room for all of them. Some keys come and go while other threads look them up, and some stay.
+ */
 #include "channels/kvstore_index.h"
 #include "tests/sim/workloads.h"
 
@@ -14,21 +15,21 @@ static struct loco_sim_model no_model(void)
     return loco_sim_model_word(0);
 }
 
-/* The lower half of a hash says which line is home, and the lowest bits which of its words to look
- * at: these are the same for all. */
+/* The lower half of a hash gives the home line, and the lowest bits give the word in it to look at.
+ * These are the same for all keys. */
 static uint64_t hash_of(uint64_t key)
 {
     return (key + 1) << 32;
 }
 
-/* A key's place, with which other places cannot be confused. */
+/* Returns a place for the key that no other key has. */
 static struct kv_place place_of(uint64_t key)
 {
     return (struct kv_place){.host = 1, .slot = (uint32_t)key, .counter = key + 1};
 }
 
-/* The keys 0 up change. One of them is in the home line at first, and one that stays is elsewhere.
- */
+/* The keys from 0 change. At first one of them is in the home line, and one that stays is
+ * elsewhere. */
 static int index_open(struct loco_manager *m, void *object)
 {
     struct shared_index *s = object;
@@ -48,7 +49,7 @@ static void index_close(void *object)
     kv_index_close(((struct shared_index *)object)->index);
 }
 
-/* Each of the two has keys of its own. */
+/* Each of the two threads has keys of its own. */
 static void change(struct loco_sim_actor *a, struct kv_index *index)
 {
     for (uint64_t i = 0; i < CHANGES; i++) {

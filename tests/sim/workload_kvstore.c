@@ -1,7 +1,6 @@
 /*
- * What is done to the kvstore: everybody inserts, updates, deletes and reads the same two
- * keys, with few slots, so that reads meet every state of one. At each node one more thread
- * is the tracker.
+ * Workloads of the kvstore: all nodes insert, update, delete and read the same two keys, with few
+ * slots, so that reads meet every state of a slot. At each node another thread is the tracker.
  */
 #include <errno.h>
 
@@ -28,7 +27,7 @@ static bool is_tracker(const struct loco_sim_actor *a, uint32_t threads)
     return a->index % threads == 0;
 }
 
-/* How many have not ended, but for the trackers, who go on for them. */
+/* How many threads have not ended, without the trackers, which serve the others until then. */
 static uint32_t acting(const struct loco_sim_actor *a)
 {
     return *a->acting - a->mgr->count;
@@ -81,7 +80,7 @@ static enum loco_kv_kind draw_kind(struct loco_sim_actor *a)
     return kinds[loco_sim_actor_draw(a, sizeof kinds / sizeof kinds[0])];
 }
 
-/* A value that nobody else writes. */
+/* Returns a value that nobody else writes. */
 static uint64_t fresh(const struct loco_sim_actor *a, uint64_t i)
 {
     return (a->index + 1) * 1000 + i;
@@ -91,7 +90,7 @@ static void record(struct loco_sim_actor *a, int op, enum loco_kv_kind kind, int
 {
     int refusal = kind == LOCO_KV_INSERT ? -EEXIST : -ENOENT;
 
-    /* One that ran out of time may take effect at some later moment. */
+    /* An operation that timed out may take effect at some later moment. */
     if (rc == -ETIMEDOUT)
         return;
     LOCO_SIM_EXPECT(a, rc == 0 || rc == refusal || (kind == LOCO_KV_READ && rc == -EAGAIN));
@@ -145,7 +144,8 @@ static void sync_act(struct loco_sim_actor *a)
     --*a->acting;
 }
 
-/* Most operations end at some time within; the last, which do not, need what these held. */
+/* Most operations may time out. The last ones have no time limit; they need what the timed-out ones
+ * held. */
 enum { SHORT_NS = 6000, SHORTS = 4, LASTS = 2 };
 
 static void timed_act(struct loco_sim_actor *a)
@@ -222,7 +222,7 @@ static void window_act(struct loco_sim_actor *a)
     use_window(a, first_keys);
 }
 
-/* The first key of this lock that is not below `key`. */
+/* The first key of this lock from `key` on. */
 static uint64_t key_of_lock(const struct loco_sim_actor *a, uint32_t host, uint32_t index,
                             uint64_t key)
 {
@@ -236,7 +236,7 @@ static uint64_t key_of_lock(const struct loco_sim_actor *a, uint32_t host, uint3
     }
 }
 
-/* The keys have locks of two nodes, but in a window the same line for those who wait. */
+/* The keys have locks on two nodes, but in a window their waiting operations share a line. */
 static void lines_act(struct loco_sim_actor *a)
 {
     use_window(a, (const uint64_t[KEYS]){key_of_lock(a, 0, 1, 0), key_of_lock(a, 1, 0, 0)});
@@ -246,9 +246,9 @@ static void lines_act(struct loco_sim_actor *a)
 
 enum { REUSES = 16, READS_MAX = 400 };
 
-/* Node 0 has room for one key at a time, so each key takes the slot of the last, while all the
- * others read: a read that was stalled after its look-up finds the slot with another key, or with
- * the same key anew. */
+/* Node 0 has room for one key at a time, so each key takes the slot of the last key, while all the
+ * others read. A read that was stalled after its look-up finds the slot with another key, or with
+ * the same key inserted again. */
 static void use_again(struct loco_sim_actor *a, const uint64_t *keys)
 {
     uint64_t words[VALUE_WORDS_MAX];
@@ -298,8 +298,8 @@ static void reuse_act(struct loco_sim_actor *a)
     reuse(a, first_keys, WINDOW_THREADS);
 }
 
-/* The slot is far from node 0, which writes it: when the other threads of node 0 know of the new
- * key, they may still read what the slot held before. */
+/* The slot is at another node than node 0, which writes it. When the other threads of node 0 know
+ * of the new key, they may still read the old content of the slot. */
 static void reuse_far_act(struct loco_sim_actor *a)
 {
     uint64_t first = key_of_lock(a, 1, 0, 0);
@@ -311,16 +311,17 @@ static void reuse_far_act(struct loco_sim_actor *a)
  */
 
 /*
- * It dies within whatever it does. Each node is the host of one key that all use, with its lock. A
- * key of the dead is absent, or its operations return -ECONNRESET. The others' operations may
- * return -EOWNERDEAD, since the dead may have the lock. All that is said besides is linearizable.
- * An operation of which it is not said what it did may have done it.
+ * The last node dies during whatever it does. Each node is the host of one key that all use, with
+ * its lock. A key of the dead node is absent, or its operations return -ECONNRESET. Other
+ * operations may return -EOWNERDEAD, since the dead node may hold the lock. All other results are
+ * linearizable. An operation without a definite result may have taken effect.
  *
- * Keys whose locks the dead never had are as good as ever.
+ * Keys whose locks the dead node never held work as before.
  */
 enum { MORTAL_NODES = 3, MORTAL = MORTAL_NODES - 1, MORTAL_OPS = 10, MORTAL_LOCKS = 4 };
 
-/* More than any operation takes: of those of the dead, some would wait for ever. */
+/* A time limit above the duration of any operation. Without it, some operations on the dead node
+ * would wait for ever. */
 static const uint64_t MORTAL_NS = 1000000;
 
 static uint64_t mortal_key(const struct loco_sim_actor *a, uint32_t host)
@@ -333,7 +334,7 @@ static bool mortal_may_fail(const struct loco_sim_actor *a, enum loco_kv_kind ki
 {
     if (*a->crashed)
         return true;
-    if (kind == LOCO_KV_READ && rc == -EAGAIN) /* it died while it wrote the value */
+    if (kind == LOCO_KV_READ && rc == -EAGAIN) /* the node died while it wrote the value */
         return true;
     return rc == (host == MORTAL ? -ECONNRESET : kind == LOCO_KV_READ ? 0 : -EOWNERDEAD);
 }
@@ -356,7 +357,7 @@ static void mortal_do_one(struct loco_sim_actor *a, uint64_t i)
                                 rc == 0 && kind == LOCO_KV_READ ? get_value(a, words) : 0);
 }
 
-/* With the dead gone, on a key of this thread alone. */
+/* After the death, uses a key of this thread alone. */
 static void mortal_use_after(struct loco_sim_actor *a)
 {
     const uint32_t survivors = MORTAL_NODES - 1;

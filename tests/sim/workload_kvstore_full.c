@@ -1,12 +1,12 @@
 /*
- * What is done to a kvstore that is full while one node is late in hearing of removals. Slots are
- * used anew before that node has applied the end of their last use: it must find room for what is
- * added without waiting for what is removed.
+ * A workload of a full kvstore while one node is late in learning of removals. Slots are reused
+ * before that node has applied the end of their last use. It must find room for additions without
+ * waiting for removals.
  *
- * Nodes 0 to 2 fill the store. Then node 2 serves its trackers no more. Node 1 inserts a key into
- * its last slot, and deletes all of node 0's keys; node 0 inserts as many others in their place.
- * All of these changes are announced, none is acknowledged, and the first to come from node 1 is
- * the insert. Then node 2 goes on.
+ * Nodes 0 to 2 fill the store. Then node 2 stops serving its trackers. Node 1 inserts a key into
+ * its last slot, and deletes all of node 0's keys; node 0 inserts as many new keys in their place.
+ * All of these changes are announced but not acknowledged, and the first to arrive from node 1 is
+ * the insert. Then node 2 continues.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,13 +18,13 @@
 
 enum { NODES = 3, THREADS = 2, REUSER = 0, REMOVER = 1, LATE = 2 };
 
-/* What is in flight at a time is behind locks of its own. */
+/* Operations that are in flight at the same time have different locks. */
 enum { CAPACITY = 260, LOCKS = 1200, IN_FLIGHT = 2 * CAPACITY + 1 };
 
 struct full {
     struct loco_kvstore kv;
     struct loco_barrier barrier;
-    bool pauses, ended; /* the tracker */
+    bool pauses, ended; /* the tracker's state */
 };
 
 static int open_with(struct loco_manager *m, struct full *f, enum loco_kv_placement placement)
@@ -56,8 +56,8 @@ static void full_close(void *object)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-/* Those that are in flight at a time: the ones of node 0 that go, the ones that come, and the one
- * of node 1. */
+/* The keys that are in flight at the same time: node 0's old keys, its new keys, and node 1's key.
+ */
 static uint64_t flying[IN_FLIGHT];
 
 static const uint64_t *going = flying, *coming = flying + CAPACITY, *last = flying + 2 * CAPACITY;
@@ -85,7 +85,7 @@ static uint64_t filler(uint32_t node, unsigned i)
 
 /* --- many operations at a time ---------------------------------------------------------------- */
 
-enum { POLLS = 8 }; /* before others have their turn */
+enum { POLLS = 8 }; /* polls in one turn */
 
 struct flight {
     struct loco_sim_actor *actor;
@@ -114,7 +114,7 @@ static void flight_start(struct flight *fl, enum loco_kv_kind kind, const uint64
         loco_kv_start_delete(op, *key);
 }
 
-/* An insert that found no slot comes again: one is on its way. */
+/* Repeats an insert that found no slot, as one is about to become free. */
 static void flight_end(struct flight *fl, struct loco_kv_op *op)
 {
     const uint64_t *key = op->user;
@@ -141,7 +141,7 @@ static void flight_poll(struct flight *fl)
     loco_relax(fl->actor->mgr, &wait);
 }
 
-/* Until all that was started has been told to the others. */
+/* Works until everything that was started has been announced to the others. */
 static void flight_announce(struct flight *fl)
 {
     while (fl->announced < fl->started) {

@@ -1,4 +1,4 @@
-/* What is done to atomic_vars and ticket_locks. */
+/* Workloads of atomic_vars and ticket_locks. */
 #include <errno.h>
 
 #include "tests/sim/workloads.h"
@@ -95,7 +95,8 @@ static void guarded_close(void *object)
     loco_shared_region_fini(&g->memory);
 }
 
-/* A word that the lock keeps, as the holder reads and writes it: plainly, through the network. */
+/* A word that the lock protects, as the holder reads and writes it: plainly, through the network.
+ */
 static uint64_t guarded_word(struct loco_sim_actor *a, struct guarded *g, size_t i)
 {
     const uint64_t *local = loco_shared_region_local(&g->memory);
@@ -150,7 +151,7 @@ static bool take_lock(struct loco_sim_actor *a, struct guarded *g)
     return rc == 0;
 }
 
-/* At once, or as often as its time is over. */
+/* Releases at once, or repeats the release as often as it times out. */
 static void release_lock(struct loco_sim_actor *a, struct guarded *g)
 {
     uint64_t timeout_ns = loco_sim_actor_draw(a, 2) ? UINT64_MAX : loco_sim_actor_draw(a, 200);
@@ -162,7 +163,7 @@ static void release_lock(struct loco_sim_actor *a, struct guarded *g)
     LOCO_SIM_EXPECT(a, rc == 0);
 }
 
-/* The counter's values are the history: each section is a fetch-add that the lock makes one. */
+/* The counter's values are the history: the lock makes each section a fetch-add. */
 static void guarded_act(struct loco_sim_actor *a)
 {
     struct guarded *g = a->object;
@@ -204,9 +205,9 @@ const struct loco_sim_workload workload_lock_handover = {
  */
 
 /*
- * The sections of those who survive exclude one another and the dead one's, and all come to their
- * end. The counter may have the dead one's last section, or not, as the model says of an operation
- * that did not return; but not later than the next section began.
+ * The survivors' sections exclude one another and those of the dead node, and all end. The counter
+ * may include the dead node's last section or not, as the model says of an operation that did not
+ * return; but that section may not take effect after the next one began.
  */
 enum { MORTAL = 2, BEATS = 30 };
 
@@ -219,7 +220,8 @@ static bool take_mortal_lock(struct loco_sim_actor *a, struct guarded *g)
     return rc == 0;
 }
 
-/* The one that will die writes all the time; whoever has the lock after it sees no more of that. */
+/* The node that will die writes all the time. The next holder of the lock must not see more of
+ * these writes. */
 static void beat(struct loco_sim_actor *a, struct guarded *g)
 {
     uint64_t before = guarded_word(a, g, 1);
@@ -279,9 +281,9 @@ const struct loco_sim_workload workload_lock_mortal_strict = {
  */
 
 /*
- * At each node one thread acquires the lock, and one tries. A try that fails has claimed a ticket
- * which it did not get. If the end of that claim came late, it would erase the claim of the thread
- * that acquires next. Then the last node dies, and those who wait free the turns that no living
+ * At each node one thread acquires the lock, and one tries. A failed try has claimed a ticket that
+ * it did not get. If the end of that claim came late, it would erase the claim of the thread that
+ * acquires next. Then the last node dies, and the waiting threads free the turns that no living
  * node claims.
  */
 enum { TRIERS = 5, BYSTANDER = TRIERS };
@@ -349,11 +351,11 @@ const struct loco_sim_workload workload_lock_mortal_tries = {
 /* --- ticket_lock: the holder is lost to one node only, and lives -------------------------------
  */
 
-/* Nodes CUT_OFF and HOLDER lose each other; both still have the lock's host. The lock is the
- * holder's until it releases it, since what it writes still arrives at the host. */
+/* Nodes CUT_OFF and HOLDER lose each other, while both still reach the lock's host. The holder
+ * keeps the lock until it releases it, since its writes still arrive at the host. */
 enum { CUT_OFF = 0, THIRD = 1, HOLDER = 2, HOLDS_NS = 8000 };
 
-/* All nodes of the simulator are in one process. */
+/* Static, as all nodes of the simulator are in one process. */
 static bool is_held, is_cut;
 
 static int parted_open(struct loco_manager *m, void *object)

@@ -1,7 +1,7 @@
 /*
- * What is done to an owned_var that its readers pull, several threads at once, while its owner
- * pushes it or only stores. It takes one of the two and refuses the other, to everybody alike;
- * loads never go back, are never torn for good, and give the last value when all is quiet.
+ * A workload of an owned_var: several threads at once pull it, while its owner pushes it or only
+ * stores. The variable accepts either pushes or pulls, and refuses the other to all nodes alike.
+ * Loads never go back, are never torn for good, and give the last value when all is quiet.
  */
 #include <errno.h>
 
@@ -11,11 +11,11 @@ enum { WORDS_MAX = 6, VALUES = 10, OWNER = 0 };
 
 struct mixed {
     struct loco_owned_var var;
-    struct loco_owned_var granted; /* the owner's word to the others: how many pushes were */
+    struct loco_owned_var granted; /* from the owner: number of accepted pushes */
     struct loco_barrier quiet;
-    uint64_t newest; /* loaded here */
-    unsigned pulled; /* here: so many were not refused */
-    unsigned acted;  /* the node's threads that have */
+    uint64_t newest; /* newest value loaded here */
+    unsigned pulled; /* number of accepted pulls here */
+    unsigned acted;  /* threads of this node that have acted */
 };
 
 static int mixed_open(struct loco_manager *m, struct mixed *x, size_t size)
@@ -46,7 +46,7 @@ static void mixed_close(void *object)
     loco_barrier_fini(&x->quiet);
 }
 
-/* Whether it was not refused. */
+/* Returns whether the push was accepted. */
 static bool push_value(struct loco_sim_actor *a)
 {
     struct mixed *x = a->object;
@@ -58,7 +58,7 @@ static bool push_value(struct loco_sim_actor *a)
     return rc == 0;
 }
 
-/* As long as some pulls take. */
+/* Rests for about as long as some pulls take. */
 static void rest(struct loco_sim_actor *a)
 {
     struct loco_wait wait = loco_wait_for(a->mgr, loco_sim_actor_draw(a, 1000));
@@ -82,7 +82,7 @@ static void write_values(struct loco_sim_actor *a)
         else
             rest(a);
     }
-    LOCO_SIM_EXPECT(a, granted == 0 || granted == VALUES); /* whoever was refused stays so */
+    LOCO_SIM_EXPECT(a, granted == 0 || granted == VALUES); /* a refused side stays refused */
     loco_owned_var_store(&x->granted, &granted);
 }
 
@@ -106,7 +106,7 @@ static void pull_value(struct loco_sim_actor *a)
     struct mixed *x = a->object;
     struct loco_ack ack = loco_owned_var_pull(&x->var);
 
-    if (loco_sim_actor_draw(a, 2)) /* one more, before this one is here */
+    if (loco_sim_actor_draw(a, 2)) /* another pull before this one has arrived */
         ack = loco_ack_union(ack, loco_owned_var_pull(&x->var));
     int rc = loco_ack_wait(&ack, UINT64_MAX);
     LOCO_SIM_EXPECT(a, rc == 0 || rc == -EOPNOTSUPP);
@@ -124,7 +124,7 @@ static void read_values(struct loco_sim_actor *a)
     }
 }
 
-/* All is quiet: what was pushed is placed, and nothing is being pulled. */
+/* All is quiet now: pushed values are placed, and no pull is in flight. */
 static void check_values(struct loco_sim_actor *a)
 {
     struct mixed *x = a->object;

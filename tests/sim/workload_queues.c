@@ -1,4 +1,4 @@
-/* What is done to shared_queues. */
+/* Workloads of shared_queues. */
 #include <errno.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static int queue_open(struct loco_manager *m, void *object)
                                   m->config.block_size - 16);
 }
 
-/* Entries of one word: of the few words of a slot, the turn is often the last to be read. */
+/* Entries of one word: a slot then has so few words that a read often reads the turn last. */
 static int queue_open_short(struct loco_manager *m, void *object)
 {
     return loco_shared_queue_init(object, m, NULL, "queue", 0, LOCO_ALL, CAPACITY, 8);
@@ -31,7 +31,7 @@ static void queue_close(void *object)
     loco_shared_queue_fini(object);
 }
 
-/* An entry is its value, over and over. */
+/* An entry repeats its value in every word. */
 static size_t entry_words(const struct loco_sim_actor *a)
 {
     return ((const struct loco_shared_queue *)a->object)->entry_size / 8;
@@ -65,7 +65,7 @@ static int pop(struct loco_sim_actor *a, bool tries)
     return rc;
 }
 
-/* Each pushes and pops as many, so that those who wait for ever are served. */
+/* Each thread makes as many pushes as pops, so that every waiting operation is served. */
 static void queue_act(struct loco_sim_actor *a)
 {
     for (uint64_t i = 1; i <= ROUNDS; i++) {
@@ -77,7 +77,7 @@ static void queue_act(struct loco_sim_actor *a)
     }
 }
 
-/* The same, but nobody ever waits for ever: refusals are what is looked at. */
+/* The same, but no operation waits for ever, to test refusals. */
 static void tries_act(struct loco_sim_actor *a)
 {
     for (uint64_t i = 1; i <= 2 * ROUNDS; i++) {

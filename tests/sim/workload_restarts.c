@@ -1,5 +1,5 @@
-/* What is done to channels that take a restarted member back: the last node crashes within
- * whatever it does, and does it again in its next life. */
+/* Workloads of channels that take a restarted member back: the last node crashes during whatever it
+ * does, and repeats its work in its next life. */
 #include <errno.h>
 
 #include "tests/sim/workloads.h"
@@ -13,7 +13,7 @@ static struct loco_sim_model word_model(void)
 
 /* --- owned_var: values are whole, and none of an earlier life comes after one of a later ------ */
 
-enum { WORDS = 12 }; /* more than is read when it is posted */
+enum { WORDS = 12 }; /* more than a post reads inline */
 
 struct wide {
     uint64_t words[WORDS];
@@ -46,12 +46,12 @@ static void write_values(struct loco_sim_actor *a)
         int rc = loco_ack_wait(&ack, UINT64_MAX);
         LOCO_SIM_EXPECT(a, *a->crashed || rc == 0 || rc == -ECONNRESET); /* a reader may be away */
         if (rc)
-            loco_fence_thread(a->mgr); /* and the others' copies still under way */
+            loco_fence_thread(a->mgr); /* waits for copies still in flight to other readers */
     }
 }
 
-/* A read of the owner's memory, waited for late: it gives what is there, or says that it did not
- * get through, even when the owner is back by then. */
+/* Reads the owner's memory and waits for that late. The read gives the current value, or an error
+ * if it did not get through, even when the owner is back by then. */
 static void read_owner(struct loco_sim_actor *a)
 {
     struct loco_owned_var *v = a->object;
@@ -67,7 +67,7 @@ static void read_owner(struct loco_sim_actor *a)
     loco_mem_ref_put(a->mgr, block);
 }
 
-/* A value that its owner's death left half-written is zero again. */
+/* A value that the owner's death left half-written must be zero again. */
 static void read_values(struct loco_sim_actor *a)
 {
     struct wide wide;

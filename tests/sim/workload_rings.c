@@ -1,4 +1,4 @@
-/* What is done to ringbuffers. */
+/* Workloads of ringbuffers. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { RING = 512, MESSAGE_MAX = 120, MESSAGES = 24, THREADS = 2 };
 
 struct ring {
     struct loco_ringbuffer rb;
-    _Atomic uint64_t turn; /* of a node's threads: whose message is next */
+    _Atomic uint64_t turn; /* the thread of this node whose message is next */
 };
 
 static struct loco_sim_model no_model(void)
@@ -34,7 +34,7 @@ static size_t message_size(uint64_t number)
     return 1 + number * 53 % MESSAGE_MAX;
 }
 
-/* Every word of a message is the header of one that would begin there a lap later. */
+/* Every word of a message is the header of a message that would begin there one lap later. */
 static void compose(uint64_t number, uint64_t begin, unsigned char *message)
 {
     for (size_t i = 0; i < message_size(number); i++) {
@@ -115,13 +115,13 @@ const struct loco_sim_workload workload_ringbuffer = {
 
 /* --- the same with slow receivers: the ring is full ------------------------------------------- */
 
-/* In whole words, so that often the ring is full to the last one. */
+/* Sizes in whole words, so that the ring is often full to the last word. */
 static size_t whole_words(uint64_t number)
 {
     return 8 * (1 + number * 7 % (MESSAGE_MAX / 8));
 }
 
-/* What was acknowledged once stays so. */
+/* Sends all messages, and checks that an acknowledged message stays acknowledged. */
 static void send_all(struct loco_sim_actor *a, struct loco_ringbuffer *rb)
 {
     unsigned char message[MESSAGE_MAX];
@@ -149,7 +149,7 @@ static void receive_one(struct loco_sim_actor *a, struct loco_ringbuffer *rb, ui
     loco_ringbuffer_acknowledge(rb, m.position);
 }
 
-/* A receiver's threads acknowledge in turns, each right after the other. */
+/* A receiver's threads acknowledge in turn, each right after the other. */
 static void receive_in_turns(struct loco_sim_actor *a, struct ring *r)
 {
     struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);

@@ -1,10 +1,10 @@
-/* What is done to owned_vars and barriers; and the list of all workloads. */
+/* Workloads of owned_vars and barriers, and the list of all workloads. */
 #include "tests/sim/workloads.h"
 
 /* --- owned_var: a register, written by node 0 and read by all -------------------------------- */
 
 struct wide {
-    uint64_t words[6]; /* above a word, and with its checksum still inline */
+    uint64_t words[6]; /* more than a word, and together with its checksum still inline */
 };
 
 static struct loco_sim_model word_model(void)
@@ -38,8 +38,8 @@ static void write_wide(struct loco_sim_actor *a, uint64_t value)
     LOCO_SIM_EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
 }
 
-/* Each copy is a register of its own, and takes its writer's values in their order: reads of
- * it never go back. That is the register's promise; not that all copies agree at once. */
+/* Each copy is a separate register, and takes its writer's values in their order, so reads of a
+ * copy never go back. A register promises no more: copies need not agree at the same time. */
 static void wide_act(struct loco_sim_actor *a)
 {
     struct wide wide;
@@ -70,7 +70,7 @@ static const struct loco_sim_workload owned_var_push = {
     .act = wide_act,
 };
 
-/* With pulls a whole register: a write is over when it is in the owner's memory. */
+/* With pulls there is a single register: a write is complete when it is in the owner's memory. */
 static void pull_act(struct loco_sim_actor *a)
 {
     struct wide wide;
@@ -127,7 +127,7 @@ static void barred_close(void *object)
     loco_shared_region_fini(&b->region);
 }
 
-/* What one of the others wrote to the third. */
+/* The word that one of the other nodes wrote at the third. */
 static uint64_t between_others(struct loco_sim_actor *a, struct barred *b)
 {
     uint32_t at = (a->node + 1) % a->mgr->count, from = (a->node + 2) % a->mgr->count;
@@ -168,8 +168,8 @@ static const struct loco_sim_workload barrier = {
     .act = barred_act,
 };
 
-/* The same, but what is checked was posted by another thread of the node: the fence is
- * global. Thread 1 posts, and tells thread 0, which enters the barrier for both. */
+/* The same, but another thread of the node posted what is checked: the fence is global. Thread 1
+ * posts, and tells thread 0, which enters the barrier for both. */
 static void global_act(struct loco_sim_actor *a)
 {
     struct barred *b = a->object;

@@ -23,7 +23,7 @@ extern const struct loco_sim_workload kvstore_full, kvstore_full_at_inserter;
 extern const struct loco_sim_workload owned_var_mixed, owned_var_mixed_word;
 extern const struct loco_sim_workload kvstore_killed; /* on shm only */
 
-/* All of them, ended by NULL. */
+/* All workloads, ended by NULL. */
 extern const struct loco_sim_workload *const workloads[];
 
 #endif
