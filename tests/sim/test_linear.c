@@ -587,9 +587,8 @@ static bool perform_map(struct object *o, struct loco_sim_history_op *op)
 
 static const struct kind {
     const char *name;
-    uint64_t first, codes; /* range of operation codes */
-    bool (*perform)(struct object *,
-                    struct loco_sim_history_op *); /* false: the operation must wait */
+    uint64_t first, codes;                                          /* its range of codes */
+    bool (*perform)(struct object *, struct loco_sim_history_op *); /* false: it must wait */
 } kinds[] = {
     {"word", LOCO_SIM_LOAD, 5, perform_word},
     {"queue", LOCO_SIM_PUSH, 2, perform_queue},
