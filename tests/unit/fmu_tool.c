@@ -37,7 +37,7 @@ static void said3(fmi3InstanceEnvironment environment, fmi3Status status, fmi3St
 static const fmi2CallbackFunctions callbacks = {
     .logger = said2, .allocateMemory = calloc, .freeMemory = free};
 
-/* A function of the FMU: CALL(tool, 2, DoStep)(...). */
+/* Calls a function of the FMU: CALL(tool, 2, DoStep)(...). */
 #define CALL(tool, version, name)                                                                  \
     ((fmi##version##name##TYPE *)tool_function(tool, "fmi" #version #name))
 
@@ -98,7 +98,7 @@ static char *read_all(const char *path)
     return text;
 }
 
-/* The value of the first attribute of this name from there on. */
+/* The value of the first attribute of this name after that place. */
 static void attribute(const char *from, const char *name, char *value, size_t size)
 {
     char key[64];

@@ -1,4 +1,4 @@
-/* Where a link between two nodes is counted. */
+/* The counts of a link between two nodes. */
 #ifndef TEST_LINK_STATE_H
 #define TEST_LINK_STATE_H
 

@@ -1,5 +1,6 @@
 /*
- * A run whose rows a test writes itself, as nodes do: what watches it is tested without one.
+ * A run whose rows a test writes itself, in place of nodes. So code that watches a run is tested
+ * without one.
  */
 #ifndef TEST_MADE_RUN_H
 #define TEST_MADE_RUN_H
@@ -74,7 +75,7 @@ static inline void free_run(struct made_run *m)
     free(m->state);
 }
 
-/* The node's step n, at its time. */
+/* Writes the row of the node's step n, at the time of that step. */
 static inline void make_step(struct made_run *m, unsigned node, uint64_t n, double a, double b)
 {
     uint64_t *row = hil_tap_row(&m->rings[node]);

@@ -1,4 +1,4 @@
-/* A component at work: any model, through its descriptor as the harness uses it. */
+/* Runs a component of any model through its descriptor, as the harness does. */
 #ifndef TEST_MODEL_RIG_H
 #define TEST_MODEL_RIG_H
 
@@ -19,7 +19,7 @@ struct rig {
     double in[RIG_PLACES], out[RIG_PLACES];
 };
 
-/* What models said last. */
+/* The last messages of models. */
 static char rig_said[RIG_SAID_BYTES];
 
 static inline void rig_log(void *arg, const char *line)
@@ -28,7 +28,7 @@ static inline void rig_log(void *arg, const char *line)
     snprintf(rig_said, sizeof rig_said, "%s", line);
 }
 
-/* As many of the table's values as there are places in a component of this width. */
+/* Fills in the table's values for a component of this width. */
 static inline void rig_values(const struct hil_quantities *table, unsigned width, double *values)
 {
     for (unsigned i = 0; i < table->count; i++)
@@ -41,7 +41,7 @@ static inline void rig_defaults(double *parameters, const char *name)
     rig_values(&hil_model_find(name)->parameters, 1, parameters);
 }
 
-/* Makes a component; returns what create() does, with rig->self set on success only. */
+/* Makes a component. Returns the result of create(); sets rig->self on success only. */
 static inline int rig_try(struct rig *rig, const char *name, unsigned width,
                           const double *parameters, const double *states, double period_s)
 {
@@ -61,7 +61,8 @@ static inline int rig_try(struct rig *rig, const char *name, unsigned width,
     return rc;
 }
 
-/* Of width 1; NULL: the table's parameters, or states. Inputs have the table's values. */
+/* Makes a component of width 1. NULL stands for the table's parameters or states. Inputs get the
+ * table's values. */
 static inline struct rig rig_open(const char *name, const double *parameters, const double *states,
                                   double period_s)
 {

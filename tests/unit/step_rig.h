@@ -1,6 +1,6 @@
 /*
- * The nodes of a small scenario, joined by shm in one thread and stepped in the order of virtual
- * time; what is looked at is the numbers that the steps work on.
+ * The nodes of a small scenario, connected over shm in one thread and stepped in the order of
+ * virtual time. Tests look at the numbers on which the steps work.
  */
 #ifndef TEST_STEP_RIG_H
 #define TEST_STEP_RIG_H
@@ -23,7 +23,7 @@ struct rig {
     struct hil_group group;
     char directory[40];
     uint64_t n[NODES_MAX]; /* each node's next step */
-    bool still[NODES_MAX]; /* it makes no steps */
+    bool still[NODES_MAX]; /* the node makes no steps */
     int rc;                /* of the newest step */
 };
 
@@ -64,7 +64,7 @@ static inline uint64_t due(const struct rig *rig, unsigned node)
     return t->phase_ns + rig->n[node] * t->period_ns;
 }
 
-/* At one instant first those with continuous components, then the others. */
+/* At the same instant, nodes with continuous components go first, then the others. */
 static inline bool goes_before(const struct rig *rig, unsigned a, unsigned b)
 {
     const struct hil_node_config *nodes = rig->scenario->system->nodes;
@@ -74,7 +74,7 @@ static inline bool goes_before(const struct rig *rig, unsigned a, unsigned b)
     return nodes[a].continuous && !nodes[b].continuous;
 }
 
-/* All the steps that are due until then, that instant included. */
+/* Makes all the steps that are due up to and including that instant. */
 static inline void play(struct rig *rig, uint64_t until_us)
 {
     for (;;) {

@@ -16,13 +16,13 @@ static unsigned letters_of(const char *text, size_t bytes)
 
     for (size_t i = 0; i < bytes; i++) {
         letters += ((unsigned char)text[i] & 0xc0) != 0x80;
-        if (text[i] == '&') /* one letter: &amp; */
+        if (text[i] == '&') /* an entity such as &amp; is one letter */
             i += strcspn(text + i, ";");
     }
     return letters;
 }
 
-/* Of a text at x, y with this anchor: what it takes along its line. */
+/* The extent of a text at x, y with this anchor along its line. */
 static void span(double at, double length, const char *anchor, double *from, double *to)
 {
     const double before = strncmp(anchor, "end", 3) == 0   ? 1
@@ -60,7 +60,7 @@ static double size_in(const char *svg, const char *name)
     return strtod(at + strlen(name), NULL);
 }
 
-/* The next text that is not empty, from `at` on; NULL: there is none. */
+/* Finds the next text that is not empty, from `at` on. NULL: there is none. */
 static const char *next_text(const char *at, const char **text)
 {
     while ((at = strstr(at, "<g transform=\"translate(")) != NULL) {

@@ -1,4 +1,4 @@
-/* What is damaged ends the process that reads it, and no other. */
+/* Damaged input ends the process that reads it, and no other. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>

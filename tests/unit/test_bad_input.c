@@ -1,7 +1,6 @@
 /*
- * Inputs that are no number: neither a law nor a plant is given one, whatever the law. Here a
- * controller and three converters run in lockstep, in one thread; what comes over the channel is
- * pushed by its own nodes.
+ * Tests inputs that are not numbers: no law and no plant is given one. A controller and three
+ * converters run in lockstep in one thread. The test pushes bad messages in place of the nodes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,9 +14,9 @@
 #include "link_state.h"
 #include "test_scenario.h"
 
-enum { FIRST = 1 }; /* converter 0, as a node */
+enum { FIRST = 1 }; /* converter 0's number as a node */
 
-/* Steps of the controller that are played at most. */
+/* The greatest number of controller steps in a test. */
 enum { STEPS = 400 };
 
 /* A link's message: a voltage, and for some laws a current; or a duty. */
@@ -32,7 +31,7 @@ struct rig {
     struct loco_fabric *fabric;
     struct hil_group group;
     uint64_t n;         /* the controller's next step */
-    struct sent newest; /* of converter 0, at the last one */
+    struct sent newest; /* of converter 0, at the last step */
 };
 
 static void open_rig(struct rig *rig, const char *const *sets)
@@ -64,7 +63,7 @@ static void step(const struct hil_node *r, uint64_t n)
     cr_assert_eq(r->loop.step(r->loop.arg, n, hil_loop_due(&r->loop, n)), 0);
 }
 
-/* What converter 0 pushes in place of its own voltage at step n of the controller. */
+/* The voltage that converter 0 pushes in place of its own at step n of the controller. */
 static void push_voltage(const struct rig *rig, double voltage_v, double current_a)
 {
     struct loco_owned_var *var = &rig->group.nodes[FIRST]->links.out[0];
@@ -74,7 +73,7 @@ static void push_voltage(const struct rig *rig, double voltage_v, double current
     loco_owned_var_push(var);
 }
 
-/* Of the command that converter 0 has received. */
+/* The state of the command that converter 0 has received. */
 static double duty(const struct rig *rig)
 {
     struct sent command;
@@ -90,8 +89,8 @@ static void newest_voltage(struct rig *rig)
     cr_assert_eq(loco_owned_var_load(var, &rig->newest), 0);
 }
 
-/* A step of the controller, and two of each converter; `bad`: what converter 0 sends meanwhile, 0:
- * its own. */
+/* Makes a step of the controller and two of each converter. `bad` is sent by converter 0 meanwhile;
+ * 0: it sends its own voltage. */
 static void play(struct rig *rig, unsigned steps, double bad)
 {
     for (; steps; steps--, rig->n++) {
@@ -127,7 +126,8 @@ static const char *const laws[][3] = {
 
 enum { LAWS = sizeof laws / sizeof laws[0] };
 
-/* Nothing of it stays: the duties are those of a run in which the last good voltage was sent. */
+/* The bad voltage leaves no trace: the duties equal those of a run with the last good voltage sent.
+ */
 static void expect_held(const char *const *sets, double bad)
 {
     struct rig hit, held;
@@ -201,7 +201,7 @@ Test(bad_input, so_many_in_a_row_make_it_safe_until_the_next_number)
     close_rig(&rig);
 }
 
-/* One that comes between is where the row ends. */
+/* A good voltage in between ends the series of bad ones. */
 Test(bad_input, only_those_in_a_row_count_for_that)
 {
     static const char *const sets[] = {"controller.bad_inputs_limit=2",
@@ -220,7 +220,7 @@ Test(bad_input, only_those_in_a_row_count_for_that)
     close_rig(&rig);
 }
 
-/* The age of what was sent counts, whatever it was: this is no peer that stands still. */
+/* The age of a message counts whatever its content: the peer is not standing still. */
 Test(bad_input, is_not_a_stale_one)
 {
     static const char *const sets[] = {"controller.input_age_limit_us=100", NULL};
@@ -244,8 +244,8 @@ static void push_duty(const struct rig *rig, double value, uint64_t at)
     loco_owned_var_push(var);
 }
 
-/* The voltage that converter 0 gives after 400 of its steps, at each of which a duty comes: the
- * first ten are good ones of 0.25, then come some that are `bad`, then good ones. */
+/* The voltage of converter 0 after 400 of its steps, with a duty at each. The first ten duties are
+ * good ones of 0.25, then come some that are `bad`, then good ones again. */
 static double voltage_after(const char *const *sets, unsigned bads, double bad, uint64_t *counted)
 {
     struct rig rig;

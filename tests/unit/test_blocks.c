@@ -1,4 +1,4 @@
-/* The blocks of a signal, and how they are packed: nothing is lost that the eye could find. */
+/* Tests the blocks of a signal, and how they are packed: nothing that is visible may be lost. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,20 +8,20 @@
 
 TestSuite(blocks, .timeout = 120);
 
-/* A signal of so many rows, 1 ms apart. */
+/* Makes a signal of so many rows, 1 ms apart. */
 struct signal {
     size_t rows;
     double *values;
 };
 
-/* The same numbers on each run. */
+/* Random numbers that are the same on each run. */
 static double noise(uint64_t *seed)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
     return (double)(*seed >> 11) / (double)(1ull << 53);
 }
 
-/* Flat, an edge, noise; and spikes of one row. */
+/* A flat part, an edge and noise, with spikes of one row. */
 static struct signal make_signal(size_t rows)
 {
     struct signal s = {rows, malloc(rows * sizeof(double))};
@@ -98,7 +98,7 @@ Test(blocks, each_has_the_least_and_the_greatest_of_its_rows)
     }
 }
 
-/* 4 million rows are two in a block, at least. */
+/* With 4 million rows each block has at least two. */
 Test(blocks, of_a_long_signal_are_no_more)
 {
     const struct signal s = make_signal(4000001);
@@ -111,7 +111,7 @@ Test(blocks, of_a_long_signal_are_no_more)
     free(s.values);
 }
 
-/* An hour that is flat but for one row: what is not flat is row by row. */
+/* An hour that is flat except for one row: the part that is not flat is kept row by row. */
 Test(blocks, what_is_flat_is_few_and_what_is_not_is_row_by_row)
 {
     struct signal s = {100000, calloc(100000, sizeof(double))};
@@ -149,7 +149,7 @@ Test(blocks, a_gap_is_between_two_blocks)
     struct gaps g = {0};
 
     hil_blocks_init(&b);
-    cr_assert_eq(hil_blocks_add(&b, 0, NAN), 0); /* before the first row there is none */
+    cr_assert_eq(hil_blocks_add(&b, 0, NAN), 0); /* there is no gap before the first row */
     for (int i = 0; i < 1000; i++) {
         if (i == 500)
             cr_assert_eq(hil_blocks_add(&b, i * 1e-3, NAN), 0);
@@ -182,8 +182,7 @@ Test(blocks, packed_are_no_more_than_there_is_room_for)
     free(s.values);
 }
 
-/* A wave that is the same again and again takes next to no bytes, but a browser has to unpack it.
- */
+/* A repeating wave compresses to almost no bytes, but a browser still has to unpack it. */
 Test(blocks, packed_are_no_more_than_a_browser_takes_however_well_they_compress)
 {
     struct hil_packed packed;

@@ -1,7 +1,7 @@
 /*
- * Captures, of rows that the test writes: each trigger at its very step, what was before it and
- * after it, and what each mode does. Node 0 steps every 10 us; its signal `a` is what the test
- * says.
+ * Tests captures of rows that the test writes: each trigger acts at its exact step, the capture has
+ * the rows before and after it, and each mode works. Node 0 steps every 10 us; the test sets its
+ * signal `a`.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,7 +22,7 @@ struct bench {
     uint64_t now_ns;
 };
 
-/* Of both nodes, 100 us before and 50 us after. */
+/* Captures both nodes, from 100 us before to 50 us after the trigger. */
 static struct bench open_bench(enum hil_trigger_on on, enum hil_trigger_mode mode)
 {
     struct bench b = {.made = make_run(2, ROWS, PERIOD_NS), .now_ns = 1};
@@ -53,7 +53,7 @@ static void close_bench(struct bench *b)
     free_run(&b->made);
 }
 
-/* Both nodes make a step; `b` of a node is its step. */
+/* Makes a step of both nodes. `b` of a node is the number of the step. */
 static void step(struct bench *b, double a)
 {
     for (unsigned i = 0; i < 2; i++, b->n[i - 1]++)
@@ -66,7 +66,7 @@ static void steps(struct bench *b, unsigned count, double a)
         step(b, a);
 }
 
-/* Some time later. */
+/* Lets some time pass. */
 static const struct hil_captured *look(struct bench *b)
 {
     b->now_ns += 40 * MS;
@@ -93,7 +93,7 @@ static void expect_none(struct bench *b)
 
 /* --- what a capture has ---------------- */
 
-/* 10 steps before, the one itself, 5 after. */
+/* 10 steps before the trigger, its own step, and 5 after it. */
 Test(capture, has_every_step_of_its_window)
 {
     struct bench b = open_bench(HIL_ON_LEVEL, HIL_TRIGGER_NORMAL);
@@ -116,7 +116,7 @@ Test(capture, has_every_step_of_its_window)
     close_bench(&b);
 }
 
-/* It is given when all nodes have come to its end. */
+/* The capture is complete when all nodes have reached its end. */
 Test(capture, waits_for_the_rest_of_its_window)
 {
     struct bench b = open_bench(HIL_ON_LEVEL, HIL_TRIGGER_NORMAL);
@@ -135,7 +135,8 @@ Test(capture, waits_for_the_rest_of_its_window)
     close_bench(&b);
 }
 
-/* What is not there yet before it cannot be asked for, but what is before the run need not be. */
+/* Rows before the trigger cannot be requested before they exist, except rows from before the run.
+ */
 Test(capture, has_all_before_its_trigger)
 {
     struct bench b = open_bench(HIL_ON_LEVEL, HIL_TRIGGER_NORMAL);
@@ -148,7 +149,8 @@ Test(capture, has_all_before_its_trigger)
     close_bench(&b);
 }
 
-/* Who watches came late, and has the newest 1023 rows: the first edge has but five before it. */
+/* The watcher started late and has the newest 1023 rows: the first edge has only five rows before
+ * it. */
 Test(capture, needs_all_that_is_asked_for_before_it)
 {
     struct bench b = open_bench(HIL_ON_LEVEL, HIL_TRIGGER_NORMAL);
@@ -164,7 +166,7 @@ Test(capture, needs_all_that_is_asked_for_before_it)
     close_bench(&b);
 }
 
-/* Rows that were written over, in the window: it says so. */
+/* Some rows of the window were overwritten: the capture says so. */
 Test(capture, says_how_many_rows_were_lost)
 {
     struct bench b = open_bench(HIL_ON_LEVEL, HIL_TRIGGER_NORMAL);
@@ -190,7 +192,7 @@ Test(capture, says_how_many_rows_were_lost)
 
 /* --- triggers ---------------- */
 
-/* Only after it was beyond the hysteresis on the other side. */
+/* An edge counts only after the signal was beyond the hysteresis on the other side. */
 Test(capture, level_has_a_hysteresis)
 {
     static const double values[] = {1.0, 0.9, 1.1, 0.6, 1.2, 0.49, 0.99, 1.0, 1.3};
@@ -203,7 +205,7 @@ Test(capture, level_has_a_hysteresis)
     for (unsigned i = 0; i < 9; i++)
         step(&b, values[i]);
     steps(&b, 10, 1);
-    expect_capture(&b, 20 + 7); /* where it is 1.0 after 0.49 */
+    expect_capture(&b, 20 + 7); /* where the signal is 1.0 after 0.49 */
     close_bench(&b);
 }
 
@@ -244,7 +246,7 @@ Test(capture, level_has_edges)
     expect_edge(true, true, 20);
 }
 
-/* What happened behind a gap is not known to have been at that step. */
+/* After a gap it is unknown at which step an event happened. */
 Test(capture, level_is_not_reached_across_a_gap)
 {
     struct bench b = open_bench(HIL_ON_LEVEL, HIL_TRIGGER_NORMAL);
@@ -268,12 +270,12 @@ static void expect_event(enum hil_trigger_on on, enum hil_event_kind kind)
 
     begin(&b);
     steps(&b, 50, 0);
-    hil_tap_note(&b.made.rings[0], 50, HIL_EVENT_FRESH); /* is none of these */
+    hil_tap_note(&b.made.rings[0], 50, HIL_EVENT_FRESH); /* this kind does not trigger */
     step(&b, 0);
-    hil_tap_note(&b.made.rings[0], 51, kind); /* before the row of its step is written */
+    hil_tap_note(&b.made.rings[0], 51, kind); /* noted before its step's row is written */
     steps(&b, 30, 0);
     expect_capture(&b, 51);
-    hil_tap_note(&b.made.rings[0], 80, kind); /* after it was */
+    hil_tap_note(&b.made.rings[0], 80, kind); /* noted after that */
     steps(&b, 30, 0);
     expect_capture(&b, 80);
     close_bench(&b);
@@ -287,7 +289,7 @@ Test(capture, events_are_at_their_own_step)
     expect_event(HIL_ON_AGE, HIL_EVENT_STALE);
 }
 
-/* Of a node that no trace is of, as well; and the earliest of all. */
+/* Events of a node without a trace trigger as well, and the earliest of all counts. */
 Test(capture, miss_is_at_the_step_that_was_late)
 {
     struct bench b = open_bench(HIL_ON_MISS, HIL_TRIGGER_NORMAL);
@@ -297,7 +299,7 @@ Test(capture, miss_is_at_the_step_that_was_late)
     begin(&b);
     steps(&b, 60, 0);
     hil_tap_miss(&b.made.rings[0], 2);
-    b.n[0] += 1; /* it left one out */
+    b.n[0] += 1; /* the node skips a step */
     step(&b, 0);
     steps(&b, 4, 0);
     hil_tap_miss(&b.made.rings[1], 1);
@@ -342,7 +344,7 @@ Test(capture, auto_gives_what_there_is)
     cr_expect_not(c->triggered);
     cr_expect_eq(c->traces[0].count, 16);
     cr_expect_eq(c->traces[0].steps[15], 49);
-    expect_none(&b); /* the same again */
+    expect_none(&b); /* the same capture is not made twice */
     steps(&b, 50, 2);
     expect_capture(&b, 50);
     close_bench(&b);
@@ -362,7 +364,7 @@ Test(capture, free_gives_the_newest)
     close_bench(&b);
 }
 
-/* A node that died is not waited for, nor are steps behind the end of the run. */
+/* The capture does not wait for a node that died, nor for steps after the end of the run. */
 Test(capture, ends_where_nodes_do)
 {
     struct bench b = open_bench(HIL_ON_LEVEL, HIL_TRIGGER_NORMAL);

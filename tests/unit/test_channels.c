@@ -1,4 +1,4 @@
-/* The base channels, on every fabric. */
+/* Tests of the base channels on every fabric. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdint.h>
@@ -59,7 +59,7 @@ static void region_body(struct node *n)
         if (peer != n->id)
             wait_until(n, &local[peer], peer + 100);
 
-    /* And reads it back from the next node's. */
+    /* Each node reads its id back from the next node's copy. */
     uint32_t next = (n->id + 1) % n->count;
     uint64_t *block = loco_mem_ref_take(n->mgr);
     struct loco_ack ack = loco_shared_region_read(&r, next, 8 * n->id, block, 8);
@@ -67,7 +67,7 @@ static void region_body(struct node *n)
     CHECK(n, *block == mine);
     loco_mem_ref_put(n->mgr, block);
 
-    /* Outside the region, or to nobody. */
+    /* Accesses outside of the region, or to no member, fail. */
     CHECK(n, loco_shared_region_write(&r, next, 8 * n->count, &mine, 8).error == -ERANGE);
     CHECK(n, loco_shared_region_write(&r, next, SIZE_MAX - 3, &mine, 8).error == -ERANGE);
     CHECK(n, loco_shared_region_write(&r, 99, 0, &mine, 8).error == -EINVAL);
@@ -101,7 +101,7 @@ static void var_body(struct node *n)
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
     CHECK(n, loco_owned_var_load(&word, &last) == 0 && last == 0);
 
-    /* A reader never sees the halves of two values, nor an older one after a newer. */
+    /* A reader never sees halves of two values, nor an older value after a newer one. */
     enum { ROUNDS = 2000 };
     struct loco_wait wait = loco_wait_for(n->mgr, TEST_TIMEOUT);
     for (uint64_t i = 1; n->id == 0 && i <= ROUNDS; i++) {
@@ -124,7 +124,7 @@ static void var_body(struct node *n)
     }
     CHECK(n, n->id == 0 || last == ROUNDS);
 
-    /* A word that the owner only stored is there after a pull. */
+    /* A pull gets a word that the owner only stored. */
     uint64_t seven = 7, seen = 0;
     if (n->id == 0)
         loco_owned_var_store(&word, &seven);
@@ -143,8 +143,8 @@ static void var_body(struct node *n)
 
 ON_EACH_FABRIC(owned_var, 3, var_body)
 
-/* Values of three words go to the only reader quickly where they can, and in the general way: by
- * turns, and each is whole either way. */
+/* Values of three words go to the only reader by the quick way if possible, alternating with the
+ * general way. Every value is whole in both ways. */
 static void quick_put(struct node *n, struct loco_owned_var *v, uint64_t i)
 {
     const struct loco_triple value = {i, 2 * i, 3 * i};
@@ -180,7 +180,7 @@ static void quick_body(struct node *n)
     CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, sizeof got) == 0);
     CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
-    CHECK(n, !loco_quick_owner_init(&owner, &v, 1)); /* it has not been pushed */
+    CHECK(n, !loco_quick_owner_init(&owner, &v, 1)); /* the variable has not been pushed */
     for (uint64_t i = 1; n->id == 0 && i <= ROUNDS; i++)
         quick_put(n, &v, i);
     for (unsigned look = 0; n->id != 0 && last < ROUNDS; look++) {
@@ -201,7 +201,8 @@ static void quick_body(struct node *n)
 
 ON_EACH_FABRIC(owned_var_quickly, 2, quick_body)
 
-/* A variable is pushed or pulled, whichever comes first; and read from its owner in any case. */
+/* A variable is either pushed or pulled, whichever comes first. It can be read from its owner in
+ * any case. */
 static void refused_body(struct node *n)
 {
     struct loco_owned_var pushed, pulled;
@@ -227,7 +228,7 @@ static void refused_body(struct node *n)
     if (n->id == 0) {
         CHECK(n, loco_owned_var_push(&pulled).error == -EOPNOTSUPP);
         loco_owned_var_store(&pulled, &seven);
-        loco_owned_var_store(&pushed, &value); /* and not pushed */
+        loco_owned_var_store(&pushed, &value); /* without a push */
     } else {
         CHECK(n, loco_owned_var_pull(&pushed).error == -EOPNOTSUPP);
     }
@@ -245,7 +246,7 @@ static void refused_body(struct node *n)
 
 ON_EACH_FABRIC(owned_var_is_pushed_or_pulled, 3, refused_body)
 
-/* What is stored all the time is read and pulled whole: in each value all words are the same. */
+/* A value that is stored all the time is read and pulled whole: all its words are equal. */
 static bool all_same(const struct large *value)
 {
     for (int w = 1; w < 20; w++)
@@ -314,7 +315,7 @@ static void whole_body(struct node *n)
         struct loco_ack ack = loco_owned_var_push(&over);
         CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
     }
-    CHECK(n, loco_barrier_wait(&end) == 0); /* until then the other stores, and pushes */
+    CHECK(n, loco_barrier_wait(&end) == 0); /* until then the other node stores and pushes */
     loco_barrier_fini(&end);
     loco_owned_var_fini(&over);
     loco_owned_var_fini(&pulled);
@@ -323,7 +324,7 @@ static void whole_body(struct node *n)
 
 ON_EACH_FABRIC(owned_var_is_read_and_pulled_whole, 2, whole_body)
 
-/* A value that is not whole by the word after it is never given out. */
+/* A value whose check word does not match is never returned. */
 static void torn_body(struct node *n)
 {
     struct loco_owned_var v;
@@ -398,7 +399,7 @@ static void barrier_body(struct node *n)
     uint64_t *local = loco_shared_region_local(&r);
     for (uint64_t round = 1; round <= 200; round++) {
         for (uint32_t peer = 0; peer < n->count; peer++)
-            if (peer != n->id) /* posted, not waited for: the barrier's fence does that */
+            if (peer != n->id) /* not waited for: the barrier's fence does that */
                 loco_shared_region_write(&r, peer, 8 * n->id, &round, 8);
         CHECK(n, loco_barrier_wait(&bar) == 0);
         for (uint32_t peer = 0; peer < n->count; peer++)
@@ -413,7 +414,7 @@ static void barrier_body(struct node *n)
 
 ON_EACH_FABRIC(barrier, 4, barrier_body)
 
-/* Node 0 comes only when node 1 says so, which it does after its wait has run out of time. */
+/* Node 0 arrives only when node 1 says so, which node 1 does after its wait has timed out. */
 static void barrier_timed_body(struct node *n)
 {
     struct loco_shared_region r;
@@ -433,7 +434,7 @@ static void barrier_timed_body(struct node *n)
         CHECK(n, loco_barrier_timed(&bar, 20000) == -ETIMEDOUT);
         loco_shared_region_write(&r, 0, 0, &go, sizeof go);
     }
-    for (int round = 0; round < 3; round++) /* the first is the one that node 1 has come to */
+    for (int round = 0; round < 3; round++) /* node 1 has already arrived at the first round */
         CHECK(n, loco_barrier_timed(&bar, TEST_TIMEOUT) == 0);
     CHECK(n, bar.count == 3);
     loco_barrier_fini(&bar);
@@ -453,7 +454,7 @@ static void disagree(struct node *n, size_t size)
     CHECK(n, strstr(n->log, "v.v") != NULL);
     struct loco_wait wait = loco_wait_for(n->mgr, 50000000);
     while (!loco_relax(n->mgr, &wait))
-        ; /* both have to see the other's message */
+        ; /* both nodes have to see the other's message */
     loco_owned_var_fini(&v);
 }
 
@@ -464,7 +465,7 @@ static void mismatch_body(struct node *n)
 
 ON_EACH_FABRIC(size_mismatch_is_named_at_both, 2, mismatch_body)
 
-/* As many words, but not as many bytes. */
+/* The sizes have the same number of words, but not of bytes. */
 static void slight_mismatch_body(struct node *n)
 {
     disagree(n, n->id ? 24 : 20);
@@ -472,7 +473,7 @@ static void slight_mismatch_body(struct node *n)
 
 ON_EACH_FABRIC(slight_size_mismatch_is_named_at_both, 2, slight_mismatch_body)
 
-/* Endpoints that are to agree on texts, of node 0 and of the others. */
+/* Endpoints that must agree on texts: node 0's, and that of the others. */
 struct texts {
     const char *first, *others;
 };
@@ -498,8 +499,8 @@ static void agreed_body(struct node *n)
     loco_channel_fini(&c);
 }
 
-/* Who has found the line leaves, and does not wait for the other to have found it. Only on the sim
- * the news of that overtakes the last message. */
+/* A node that has found the differing line leaves, without waiting for the other to find it. Only
+ * on the sim can the news of its leaving overtake its last message. */
 static void expect_refused(struct node *n, const char *at_first, const char *at_others)
 {
     struct loco_channel c;
@@ -524,7 +525,7 @@ static void longer_body(struct node *n)
     expect_refused(n, "'more=1' here, '' there", "'' here, 'more=1' there");
 }
 
-/* Lines are compared as far as they are kept; the hash tells the rest. */
+/* Only the kept part of a line is compared. The hash detects other differences. */
 static void unnamed_body(struct node *n)
 {
     expect_refused(n, "'' here, '' there", "'' here, '' there");
@@ -552,7 +553,7 @@ Test(agreement, the_line_that_differs_is_named_at_both)
     cr_expect_eq(run_texts(disagreed_body, "name=a\nkey=40\nx=1\n", "name=a\nkey=50\nx=2\n"), 0);
 }
 
-/* Longer than any message. */
+/* A text longer than any message. */
 Test(agreement, the_line_is_found_far_down_as_well)
 {
     static char first[60000], others[sizeof first];
@@ -645,16 +646,16 @@ static unsigned links(const struct node *n)
 
 enum { RIM = 5 };
 
-/* Who is on the rim waits for the hub alone; but who leaves the second round knows that the hub has
- * left the first, and so that all have come as far. */
+/* A node on the rim waits only for the hub. But when it leaves the second round it knows that the
+ * hub has left the first, so that all nodes have come that far. */
 static void await_all(struct node *n, struct loco_barrier *all)
 {
     for (int round = 0; round < 2; round++)
         CHECK(n, loco_barrier_wait(all) == 0);
 }
 
-/* A star, and beside it a channel that two of its rim make when all is under way, and all have
- * looked. */
+/* A star, and a channel that two nodes of its rim construct later, when all nodes have checked
+ * their links. */
 static void star_body(struct node *n)
 {
     const uint32_t hub = 0, rim[RIM] = {1, 2, 3, 4, 5}, one = 1, two = 2;
@@ -667,7 +668,7 @@ static void star_body(struct node *n)
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
     await_all(n, &all);
     CHECK(n, peers_up(n) == (n->id == hub ? RIM : 1));
-    CHECK(n, links(n) == 1 + (n->id == hub ? RIM : 1)); /* and one to itself */
+    CHECK(n, links(n) == 1 + (n->id == hub ? RIM : 1)); /* plus one to itself */
     await_all(n, &all);
 
     if (pairs) {
@@ -677,8 +678,8 @@ static void star_body(struct node *n)
         CHECK(n, loco_barrier_wait(&pair) == 0);
         loco_barrier_fini(&pair);
     }
-    await_all(n, &all); /* what the two wrote to each other is placed before one of them leaves */
-    CHECK(n, pairs || peers_up(n) <= (n->id == hub ? RIM : 1)); /* some may have left */
+    await_all(n, &all); /* places what the two wrote to each other before one of them leaves */
+    CHECK(n, pairs || peers_up(n) <= (n->id == hub ? RIM : 1)); /* some nodes may have left */
     loco_barrier_fini(&all);
 }
 
@@ -704,7 +705,7 @@ static void names_body(struct node *n)
 
 ON_EACH_FABRIC(names, 1, names_body)
 
-/* The join lists the regions: one that comes later no member would ever hear of. */
+/* The join lists the regions, so no member would ever hear of one that is added later. */
 static void late_region_body(struct node *n)
 {
     struct loco_channel c;

@@ -1,10 +1,10 @@
-/* Which columns a node's rows have, by what names, and where they begin. */
+/* Tests the columns of a node's rows: which there are, their names, and where they begin. */
 #include "test_scenario.h"
 
 #include "harness/record/columns.h"
 
 /* Four batteries on nodes of their own, and a node that reads them, with a motor, a wide component
- * and two of the same model. */
+ * and two components of the same model. */
 #define GENERAL                                                                                    \
     "name: general\nduration_s: 0.1\nmode: virtual\n"                                              \
     "nodes:\n"                                                                                     \
@@ -22,7 +22,7 @@
     "  one: {to: [\"pack[*].current_a\", \"mixer.input[*]\", motor.voltage_v, law.reference, "     \
     "law.measurement], constant: 1}\n"
 
-/* What a column is, in words: "name (unit) xWIDTH = signals | measure role". */
+/* Describes a column: "name (unit) xWIDTH = signals | measure role". */
 static void describe(const struct hil_column *c, char text[400])
 {
     int used = snprintf(text, 400, "%s (%s)", c->name, c->unit);
@@ -35,7 +35,7 @@ static void describe(const struct hil_column *c, char text[400])
         snprintf(text + used, 400 - (size_t)used, " | %s %s", c->of.measure, c->of.role);
 }
 
-/* The node's columns are these, and its rows are as wide as they say. */
+/* Checks that the node has these columns, and that its rows have the width that they give. */
 static void expect_columns(const char *text, const char *const *sets, unsigned node,
                            const char *const *expected)
 {
@@ -64,7 +64,7 @@ Test(columns, of_a_node_that_records_nothing)
     EXPECT(GENERAL, 0, "time_s (s)");
 }
 
-/* Signals in a row of one array and one row of its model share a column. */
+/* Consecutive signals of one array and of one row of its model share a column. */
 Test(columns, arrays_and_wide_rows)
 {
     EXPECT(GENERAL
@@ -77,8 +77,8 @@ Test(columns, arrays_and_wide_rows)
            "time_s (s)", "voltage_v (V) = pack[2].voltage_v");
 }
 
-/* "Where that name would be there twice in the stream": its component's before it, and where that
- * does not tell them apart all of it. */
+/* "Where that name would be there twice in the stream": the component's name comes first or, if
+ * that does not distinguish them, the full name. */
 Test(columns, doubled_names)
 {
     EXPECT(GENERAL "record:\n  - {node: hub, signals: [motor.voltage_v, \"pack[*].voltage_v\"]}\n",
@@ -93,7 +93,7 @@ Test(columns, doubled_names)
            "law.output (2) () = law.output");
 }
 
-/* No column but theirs is called as the times are, though there are none in virtual time. */
+/* No other column has the name of a time column, even in virtual time, which has no times. */
 Test(columns, times_keep_their_names)
 {
     static const char measured[] = GENERAL "measures:\n  step: {of: motor.angle_rad}\n";
@@ -104,8 +104,8 @@ Test(columns, times_keep_their_names)
                                          "step (2) (rad) | step value", NULL});
 }
 
-/* A measure has its value and its reference; one that is made of each signal is a column of signals
- * that says so. */
+/* A measure has columns for its value and its reference. A measure of each signal is a column of
+ * signals that says so. */
 Test(columns, measures_and_their_references)
 {
     EXPECT(GENERAL "record:\n  - {node: hub, signals: [\"pack[*].voltage_v\"]}\n"

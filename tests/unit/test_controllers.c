@@ -1,6 +1,6 @@
 /*
- * The laws against the reference's unit vectors, against their rules at the limits, and in
- * a closed loop with the timing of the reference (REFERENCE.md, "Timing in virtual time").
+ * Tests the laws: with the reference's unit vectors, their rules at the limits, and a closed loop
+ * with the timing of the reference (REFERENCE.md, "Timing in virtual time").
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Those of a law of converters. */
+/* The inputs of a converter's law. */
 static const char *const laws[] = {"pid", "pi", "type3", "state_feedback", NULL};
 
 static const struct {
@@ -29,7 +29,7 @@ static void expect_close(double actual, double expected, double tolerance, const
 
 /* --- a law at work --- */
 
-/* With these gains, in the order of the table, and the limits above. */
+/* Makes a law with these gains, in the order of its table, and the limits above. */
 static struct rig rig_with(const char *name, const double *gains, double period_s)
 {
     const struct hil_quantities *table = &hil_model_find(name)->parameters;
@@ -49,7 +49,7 @@ static struct rig rig_default(const char *name, double period_s)
     return rig_with(name, gains, period_s);
 }
 
-/* The duty that the law answers by, at this current. */
+/* The law's duty at this current. */
 static double duty_at(struct rig *rig, double reference_v, double voltage_v, double current_a)
 {
     rig->in[0] = reference_v;
@@ -81,8 +81,8 @@ Test(laws, reference_unit_vectors)
 }
 
 /*
- * The coefficients themselves: the law follows the difference equation made of those in
- * the reference, mostly between the limits.
+ * The law follows the difference equation with the reference's coefficients, mostly between the
+ * limits.
  */
 Test(type3, reference_coefficients)
 {
@@ -143,7 +143,7 @@ Test(pi, is_a_pid_without_derivative)
     rig_end(&pid);
 }
 
-/* However long it lay at a limit, an error of the other sign takes it off at once. */
+/* However long the duty was at a limit, an error of the other sign takes it off at once. */
 static void leaves_its_limit_at_once(const char *law, const double *gains)
 {
     struct rig rig = rig_with(law, gains, 40e-6);
@@ -178,7 +178,8 @@ Test(anti_windup, state_feedback)
     leaves_its_limit_at_once("state_feedback", (const double[]){0.01, 0, 20});
 }
 
-/* Beyond a limit an error that leads back still counts: only the outward one is held. */
+/* Beyond a limit, an error that leads back is still integrated. Only an error that leads further
+ * out is not. */
 Test(anti_windup, integrates_on_the_way_back)
 {
     const double gains[] = {0.1, 100, 0}; /* duty = -0.1 V + 0.004 (sum of errors) */
@@ -224,7 +225,7 @@ Test(state_feedback, is_its_formula)
     rig_end(&rig);
 }
 
-/* A broken measurement gives the least power, whatever the law remembers. */
+/* A measurement that is not a number gives the least power, whatever the law remembers. */
 Test(laws, not_a_number_gives_the_smallest_duty)
 {
     for (const char *const *law = laws; *law; law++) {
@@ -260,13 +261,13 @@ Test(laws, refuse_limits_that_make_no_sense)
 
 struct record {
     double overshoot_percent;
-    double settle_ms; /* into the 2 percent band for good */
+    double settle_ms; /* time until it stays in the 2 percent band */
     double swing_v;   /* peak to peak over the last tenth, of 20 converters in series */
 };
 
 struct loop {
     struct rig law, plant;
-    double visible, next; /* the duty pushed, and the one to be pushed next */
+    double visible, next; /* the pushed duty, and the next one to push */
 };
 
 static void loop_init(struct loop *loop, const char *plant, const char *law, double period_s)
@@ -281,7 +282,7 @@ static void loop_end(struct loop *loop)
     rig_end(&loop->law);
 }
 
-/* Advances over the interval just ended, then holds the newest duty. */
+/* Advances the converter over the interval that just ended, then holds the newest duty. */
 static void converter_tick(struct loop *loop, int64_t now_ns)
 {
     if (now_ns > 0)
@@ -289,14 +290,14 @@ static void converter_tick(struct loop *loop, int64_t now_ns)
     loop->plant.in[0] = loop->visible;
 }
 
-/* Pushes the duty of the step before, reads, computes the next. */
+/* Pushes the previous step's duty, reads the voltage, and computes the next duty. */
 static void controller_tick(struct loop *loop)
 {
     loop->visible = loop->next;
     loop->next = duty_at(&loop->law, 12, loop->plant.out[0], loop->plant.out[1]);
 }
 
-/* Twenty equal converters in series are one, times twenty; no latency. */
+/* Twenty equal converters in series behave like one, times twenty. There is no latency. */
 static struct record closed_loop(const char *plant, const char *law, int64_t period_ns,
                                  int64_t duration_ns)
 {
@@ -329,7 +330,7 @@ static struct record closed_loop(const char *plant, const char *law, int64_t per
     return record;
 }
 
-/* From cases.json: the tolerances are those stated there, or tighter. */
+/* The cases of cases.json. The tolerances are those stated there, or tighter. */
 Test(closed_loop, reference_cases)
 {
     const struct {

@@ -1,6 +1,6 @@
 /*
- * The crew of an executor: its threads do their shares of each call, see what the others did in the
- * call before, have the cores that they are given, and end whenever they are told to.
+ * Tests the crew of an executor: its threads do their shares of each call, see the results of the
+ * others' previous call, have their own cores, and end whenever they are told to.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -108,7 +108,7 @@ Test(crew, has_a_thread_for_each_share)
     }
 }
 
-/* Plain memory: what one wrote in a call is there for another in the next one. */
+/* Plain memory that one thread wrote in a call is visible to another in the next call. */
 struct relay {
     uint64_t now[THREADS], next[THREADS];
 };
@@ -166,7 +166,7 @@ static uint64_t tomorrow(void)
     return hil_clock_monotonic() + 86400000000000;
 }
 
-/* The executor is told to stop, and goes on before the time that it rests until. */
+/* The executor is told to stop, and then continues before the end of its rest. */
 Test(crew, that_rests_until_tomorrow_answers)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
@@ -244,7 +244,8 @@ static void note_scheduling(void *arg, unsigned share)
     s->priority = param.sched_priority;
 }
 
-/* Or it is said why not. They rest, so that they take no core from the test. */
+/* Checks that threads have real-time priority, or that it is reported why not. They rest, so that
+ * they do not occupy the test's core. */
 Test(crew, has_the_executors_scheduler)
 {
     struct scheduling s[THREADS] = {0};
@@ -264,7 +265,7 @@ Test(crew, has_the_executors_scheduler)
                   "share %u: %s", i, rig.state.degraded);
 }
 
-/* A thread begins on the core of the one that starts it. */
+/* A thread starts on the core of the thread that starts it. */
 Test(crew, leaves_the_executors_core_where_it_is_not_pinned)
 {
     const unsigned core = last_core();
@@ -301,7 +302,7 @@ static void touch(void *arg, unsigned share)
         t->pages[i * PAGE] = 1;
 }
 
-/* The rehearsal's page faults are none of the loop's. */
+/* Page faults in the rehearsal do not count as the loop's. */
 Test(crew, counts_faults_of_what_is_measured_only)
 {
     enum { BEFORE = 5000, MEASURED = 100 };
@@ -336,7 +337,7 @@ static int no_memory(struct loco_node *node, size_t size, struct loco_arena *are
     return -ENOMEM;
 }
 
-/* Each thread has an arena of its own here, which is too large for another. */
+/* Each thread has an arena of its own here. A second one would be too large. */
 Test(crew, says_that_a_thread_cannot_take_part)
 {
     open_rig(-1, -1, -1);

@@ -1,6 +1,6 @@
 /*
- * What cards and CAN buses have in their settings, and what becomes of it: tables, mistakes, the
- * numbers in samples and frames. None of this needs a device; tests/device has the rest.
+ * Tests the settings of cards and CAN buses and what is made of them: tables, mistakes, and the
+ * numbers in samples and frames. No device is needed; tests/device has the tests with devices.
  */
 #include "test_scenario.h"
 
@@ -195,7 +195,7 @@ static int create(const struct hil_model *m, void **self, double period_s, bool 
     return m->create(self, &config);
 }
 
-/* There is no such card: only who opens it finds out. */
+/* The card does not exist, which only opening it detects. */
 Test(comedi, a_trial_leaves_the_card_alone)
 {
     const struct hil_model *m = loads("comedi:/dev/no-such-card", NULL);
@@ -258,7 +258,8 @@ Test(can, big_endian_signals)
     expect_packed(&middle, 4, BYTES(0, 0x3f, 0xf0));
 }
 
-/* Other bits of the frame stay as they are; what has no room is kept at the end of the range. */
+/* Other bits of the frame are unchanged. A value out of range is limited to the end of the range.
+ */
 Test(can, a_signal_has_its_own_bits)
 {
     const struct hil_can_signal s = {
@@ -297,7 +298,7 @@ Test(can, signals_of_64_bits)
         }
 }
 
-/* Each value of each kind of signal comes back. */
+/* Each value of each kind of signal survives packing and unpacking. */
 Test(can, what_is_packed_is_unpacked)
 {
     for (unsigned n = 0; n < 100000; n++) {
@@ -401,7 +402,7 @@ Test(can, a_big_endian_signal_may_end_before_its_frame_does)
             "within its 2 bytes");
 }
 
-/* The interface is not there: only who opens it finds out. */
+/* The interface does not exist, which only opening it detects. */
 Test(can, a_trial_leaves_the_bus_alone_and_knows_the_period)
 {
     const struct hil_model *m =
@@ -421,7 +422,7 @@ Test(can, a_trial_leaves_the_bus_alone_and_knows_the_period)
     "components:\n  card: {model: comedi:/dev/no-such-card, node: n}\n"                            \
     "connections: [{from: card.ai0_v, to: card.ao0_v}]\n"
 
-/* A scenario is checked without its devices; it has a mistake where they would not do. */
+/* A scenario is checked without its devices. It has a mistake if its settings could not work. */
 Test(devices, a_scenario_with_a_device)
 {
     hil_scenario_free(load(CARD_SCENARIO("realtime"), NULL));
