@@ -337,7 +337,7 @@ static int no_memory(struct loco_node *node, size_t size, struct loco_arena *are
     return -ENOMEM;
 }
 
-/* Each thread has an arena of its own here. A second one would be too large. */
+/* Each thread needs an arena of its own, and there is no memory for it. */
 Test(crew, says_that_a_thread_cannot_take_part)
 {
     open_rig(-1, -1, -1);

@@ -1,7 +1,7 @@
 /*
- * "Checks and explains, with the command that mends each": each thing that the doctor looks at, on
- * a machine that is set up well, with that thing wrong, and with it not to be read. The machines
- * are trees of files.
+ * "Checks and explains, with the command that mends each": tests each check of the doctor on a
+ * machine that is set up well, with that thing wrong, and with it unreadable. The machines are
+ * trees of files.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ static void put_cpu(int cpu)
 #define FLAGS     "flags\t\t: fpu tsc constant_tsc rep_good nonstop_tsc sse2"
 #define INTERRUPT "           CPU0       CPU1       CPU2       CPU3\n 36: "
 
-/* Four cpus, of which the last two are kept for loops. */
+/* Four cpus. The last two are reserved for loops. */
 static void put_healthy(void)
 {
     static const char *const files[][2] = {
@@ -156,7 +156,7 @@ Test(doctor, each_check_is_documented)
     }
 }
 
-/* One file changed; what is then found, and what mends it. */
+/* Changes one file, and checks the finding and its remedy. */
 struct ill {
     const char *path, *text, *name;
     enum hil_severity severity;
@@ -228,7 +228,7 @@ Test(doctor, each_ill_is_found)
         expect_ill(&ills[i]);
 }
 
-/* Whether it is kept only the kernel tells. */
+/* Only the kernel can say whether the setting is kept. */
 Test(doctor, who_keeps_the_time_of_day_is_told)
 {
     expect("time-of-day", HIL_FINE, "whether anything synchronises it", "");
@@ -278,7 +278,7 @@ Test(doctor, what_cannot_be_read_is_unknown)
     }
 }
 
-/* Nothing but a list of cpus: no check stumbles, and none finds fault. */
+/* With only a list of cpus, no check fails, and none finds a fault. */
 Test(doctor, an_empty_machine_is_unknown)
 {
     folder_close();
@@ -347,7 +347,7 @@ Test(doctor, a_group_without_real_time_is_serious)
     expect("rt-groups", HIL_FINE, "may use", "");
 }
 
-/* The tightest counts: of the group, or of one that it is in. */
+/* The tightest limit counts: the group's own, or that of a group above it. */
 Test(doctor, a_group_with_a_quota_is_serious)
 {
     expect("cpu-quota", HIL_FINE, "no control group", "");
@@ -362,7 +362,7 @@ Test(doctor, a_group_with_a_quota_is_serious)
     put("/sys/fs/cgroup/user.slice/job/step/cpu.max", "max 100000");
     put("/sys/fs/cgroup/user.slice/job/cpu.max", "5000 10000");
     expect("cpu-quota", HIL_SERIOUS, "5 ms of every 10 ms", "user.slice/job/cpu.max");
-    put("/proc/self/cgroup", "0::/"); /* in a container the first that is seen has a quota, too */
+    put("/proc/self/cgroup", "0::/"); /* in a container, the first visible group has a quota, too */
     put("/sys/fs/cgroup/cpu.max", "50000 100000");
     expect("cpu-quota", HIL_SERIOUS, "50 ms of every 100 ms", "echo max > /sys/fs/cgroup/cpu.max");
 }
@@ -404,7 +404,7 @@ Test(doctor, who_is_not_pinned_never_gets_to_isolated_cpus)
     expect("interrupts", HIL_WARNING, "cpu 0-3", "Pin the loops");
 }
 
-/* Cpu 0 keeps the kernel's own work. */
+/* Cpu 0 is left for the kernel's own work. */
 Test(doctor, cpu_0_is_not_set_apart)
 {
     executors[0].cpu = 0;
@@ -422,7 +422,7 @@ Test(doctor, two_on_one_cpu_are_serious)
     expect("placement", HIL_SERIOUS, "two executors are pinned to cpu 3", "placement");
 }
 
-/* Each of them needs what an executor needs. */
+/* Each of the threads needs what an executor needs. */
 Test(doctor, a_shard_counts_as_an_executor)
 {
     static const int cpus[] = {1, 3};
@@ -519,7 +519,7 @@ Test(doctor, serious_findings_in_a_line_each)
     struct hil_patient patient;
 
     put("/proc/sys/kernel/sched_rt_runtime_us", "950000");
-    put("/proc/124/comm", "irqbalance"); /* a warning, of which nothing is said */
+    put("/proc/124/comm", "irqbalance"); /* only a warning, so not printed */
     cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
     hil_doctor_warn(&patient, to);
     fclose(to);
@@ -529,7 +529,7 @@ Test(doctor, serious_findings_in_a_line_each)
                      "this run)\n");
 }
 
-/* What --fix was refused it is not advised for again. */
+/* The doctor does not recommend --fix for a setting that --fix was not allowed to change. */
 Test(doctor, no_fix_is_advised_after_it_was_tried)
 {
     char said[2000] = "";

@@ -54,7 +54,7 @@ static void put_machine(void)
     put("/proc/meminfo", "HugePages_Free: 0");
     put("/proc/interrupts",
         "  CPU0 CPU1 CPU2 CPU3\n 36: 1 2 3 4 PCI-MSIX nvme\n 37: 1 1 1 1 IO eth");
-    put("/proc/irq/37/smp_affinity_list", "0"); /* not on a loop's core: it stays */
+    put("/proc/irq/37/smp_affinity_list", "0"); /* not on a loop's core, so it stays */
     put("/dev/cpu_dma_latency", "");
     for (size_t i = 0; i < COUNT(lent); i++)
         put(lent[i][0], lent[i][1]);
@@ -116,12 +116,13 @@ Test(fix, latency_is_held)
     begin();
     for (int i = 0; i < 5000 && (stat(in_folder("dev/cpu_dma_latency"), &held) || held.st_size < 4);
          i++)
-        usleep(1000); /* the guardian does it */
+        usleep(1000); /* waits for the guardian to do it */
     cr_expect_geq(held.st_size, 4);
     cr_expect_eq(hil_fix_end(&fix), 0);
 }
 
-/* What is well already is not touched, and so not put back over what others do meanwhile. */
+/* A setting that is fine already is not touched, and so not restored over changes that others make
+ * meanwhile. */
 Test(fix, what_is_well_is_left_alone)
 {
     put(THROTTLING, "-1");
@@ -142,7 +143,7 @@ Test(fix, the_chosen_word_of_a_choice_is_put_back)
     expect_held(THP, "always");
 }
 
-/* Nobody could end loops on all cores that are never throttled. */
+/* Nobody could end loops that are never throttled on all cores. */
 Test(fix, throttling_stays_where_loops_fill_all_cores)
 {
     put("/sys/devices/system/cpu/online", "2-3");
@@ -150,7 +151,7 @@ Test(fix, throttling_stays_where_loops_fill_all_cores)
     expect_held(THROTTLING, "950000");
     expect_held(INTERRUPT, "0-3");
     cr_expect_eq(hil_fix_end(&fix), 0);
-    put("/proc/sys/kernel/osrelease", "6.12.3"); /* has the fair server */
+    put("/proc/sys/kernel/osrelease", "6.12.3"); /* this version has the fair server */
     begin();
     expect_held(THROTTLING, "-1");
     cr_expect_eq(hil_fix_end(&fix), 0);
@@ -210,7 +211,7 @@ Test(fix, who_is_killed_leaves_it_as_it_was)
     expect_back_after(SIGKILL);
 }
 
-/* The terminal's interrupt, or an end to a whole group of processes. */
+/* The terminal's interrupt, or a signal that ends the whole process group. */
 Test(fix, the_guardian_does_not_end_with_the_others)
 {
     begin();

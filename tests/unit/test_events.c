@@ -1,4 +1,4 @@
-/* The events of a run: which there are, and when each is over. */
+/* Tests the events of a run: which events there are, and when each is over. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ static const uint64_t MS = 1000000;
 static struct hil_event *events;
 static unsigned count;
 
-/* The sources in the order of their names here. */
+/* The sources, in the order of their names here. */
 enum { REFERENCE, LOAD, INPUT, NOISE, SOURCES };
 
 static struct hil_source sources[SOURCES];
@@ -114,7 +114,7 @@ Test(events, changes_at_the_same_time_are_one)
     expect_change(1, INPUT, 48, 44);
 }
 
-/* Two steps at one time leave the later value. */
+/* Of two steps at the same time the later value holds. */
 Test(events, two_steps_at_one_time_go_from_the_first_to_the_last)
 {
     make(CHANGES(12, {10 * MS, 0, 10}, {10 * MS, 0, 9}), &constant, &constant, 100);
@@ -122,7 +122,7 @@ Test(events, two_steps_at_one_time_go_from_the_first_to_the_last)
     expect_change(1, REFERENCE, 12, 9);
 }
 
-/* And one that goes back at once is told as well, for the event is there. */
+/* A step that goes back at once is reported as well, as the event exists. */
 Test(events, two_steps_at_one_time_may_come_back)
 {
     make(CHANGES(12, {10 * MS, 0, 10}, {10 * MS, 0, 12}), &constant, &constant, 100);
@@ -130,7 +130,7 @@ Test(events, two_steps_at_one_time_may_come_back)
     expect_change(1, REFERENCE, 12, 12);
 }
 
-/* What comes to the value that it has already does not change, whatever else does. */
+/* A source that steps to its present value does not change, whatever others do. */
 Test(events, a_change_to_the_same_value_is_not_told)
 {
     make(CHANGES(12, {50 * MS, 0, 12}), CHANGES(2, {50 * MS, 0, 1}), &constant, 100);
@@ -139,7 +139,7 @@ Test(events, a_change_to_the_same_value_is_not_told)
     expect_change(1, LOAD, 2, 1);
 }
 
-/* The load changes while the reference still rises: it is over when both are. */
+/* The load changes while the reference still rises: the event is over when both are. */
 Test(events, an_event_in_a_ramp_is_over_when_the_ramp_is)
 {
     make(CHANGES(0, {0, 40 * MS, 12}), CHANGES(2, {10 * MS, 0, 1}, {20 * MS, 0, 3}), &constant,

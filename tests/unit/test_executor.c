@@ -1,4 +1,5 @@
-/* Real time, without a network: the clock, the waits, the accounting, what the kernel is asked. */
+/* Tests real time without a network: the clock, the waits, the accounting, and the requests to the
+ * kernel. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
@@ -43,17 +44,17 @@ static struct hil_clock counting_clock(void)
     return c;
 }
 
-/* So that programs which were started apart count alike. */
+/* Clocks that were calibrated separately agree, as programs that were started separately need. */
 Test(clock, two_calibrations_agree)
 {
     struct hil_clock a = counting_clock(), b = counting_clock();
     const double apart = (double)a.ns_per_tick / (double)b.ns_per_tick - 1;
 
-    cr_expect_lt(fabs(apart), 2e-6, "%g", apart); /* on a host that others use, too */
+    cr_expect_lt(fabs(apart), 2e-6, "%g", apart); /* also on a shared host */
 }
 
-/* "Calibration against CLOCK_MONOTONIC_RAW": and set to CLOCK_MONOTONIC. Whoever is taken off
- * the core between two looks has the second later, never earlier. */
+/* "Calibration against CLOCK_MONOTONIC_RAW": and set to CLOCK_MONOTONIC. If the thread loses its
+ * core between the two reads, the second read is later, never earlier. */
 Test(clock, is_monotonic_and_keeps_to_the_kernel)
 {
     struct hil_clock c = counting_clock();
@@ -70,7 +71,8 @@ Test(clock, is_monotonic_and_keeps_to_the_kernel)
     cr_expect_leq(now, after + 100000);
 }
 
-/* A deadline as a value of the counter is not before the deadline, and less than 3 ns after. */
+/* A deadline converted to a counter value is not before the deadline, and less than 3 ns after it.
+ */
 Test(clock, converts_both_ways)
 {
     struct hil_clock c = counting_clock();
@@ -93,7 +95,7 @@ struct seen {
     uint64_t ramp_ns;
     int result;
     uint64_t stop_at;
-    uint64_t end_ns, spend_ns; /* of the run; by each step */
+    uint64_t end_ns, spend_ns; /* end of the run; time spent in each step */
     struct hil_loop *loop;
     const struct hil_clock *clock;
 };
@@ -150,7 +152,7 @@ static void expect_run(enum hil_wait wait, struct hil_clock clock)
     struct seen seen = {0};
 
     cr_expect_eq(run_loop(&seen, catching_up, wait, clock), 0);
-    cr_expect_eq(seen.steps + node.left_out, 20); /* at the end, where the machine is busy */
+    cr_expect_eq(seen.steps + node.left_out, 20); /* some left out on a busy machine */
     cr_expect_eq(seen.early, 0);
     cr_expect_eq(node.steps, seen.steps);
     cr_expect_eq(node.late.count, 20);
@@ -177,7 +179,7 @@ Test(executor, falls_back_on_the_kernel_clock)
     expect_run(HIL_HYBRID, none);
 }
 
-/* Also at each turn of the wait for a step, whatever it waits by. */
+/* The stop is also checked at each turn of the wait for a step, however it waits. */
 static void expect_beats(enum hil_wait wait, struct hil_clock clock)
 {
     const struct hil_timing far = {.period_ns = 10000000, .phase_ns = 5000000};
@@ -200,7 +202,7 @@ Test(executor, has_a_heartbeat)
 Test(executor, ends_by_a_step_or_when_told)
 {
     struct hil_clock clock = counting_clock();
-    const uint64_t late = 30000000000; /* later than this machine holds anybody up */
+    const uint64_t late = 30000000000; /* longer than this machine delays any thread */
     struct seen fails = {.result = -EDOM, .end_ns = late}, stops = {.stop_at = 3, .end_ns = late};
 
     cr_expect_eq(run_loop(&fails, catching_up, HIL_SPIN, clock), -EDOM);
@@ -209,8 +211,8 @@ Test(executor, ends_by_a_step_or_when_told)
     cr_expect_eq(stops.steps, 3);
 }
 
-/* A loop that is behind when the run's time is over does not go on: the others have ended. Steps
- * that take two periods are behind after the first, on however busy a machine. */
+/* A loop that is behind when the run's time is over stops, as the others have ended. Steps that
+ * take two periods are behind after the first one, on any machine. */
 static void expect_over(enum hil_overrun overrun)
 {
     const struct hil_timing timing = {.period_ns = 1000000, .overrun = overrun};
@@ -232,7 +234,7 @@ Test(executor, a_loop_that_is_behind_ends_with_the_run)
     expect_over(HIL_SKIP);
 }
 
-/* Steps that take two periods miss the last one of a clean stop, or not; it is done in any case. */
+/* Steps that take two periods may miss the last one of a clean stop; it is run in any case. */
 Test(executor, a_ramp_ends_with_its_last_step)
 {
     for (unsigned overrun = HIL_CATCH_UP; overrun <= HIL_SKIP; overrun++) {
@@ -245,7 +247,7 @@ Test(executor, a_ramp_ends_with_its_last_step)
 
 /* --- catching up ---------------- */
 
-/* A loop with the period 100: its step 2 began at 470, and ended then. */
+/* A loop with the period 100. Its step 2 began at 470 and ended at this time. */
 static uint64_t third_begins(uint64_t catch_up_ns, uint64_t end_ns)
 {
     const struct hil_loop loop = {.timing = {.period_ns = 100, .catch_up_ns = catch_up_ns}};
@@ -256,17 +258,17 @@ static uint64_t third_begins(uint64_t catch_up_ns, uint64_t end_ns)
 Test(catch_up, has_a_limit)
 {
     cr_expect_eq(third_begins(80, 480), 550);
-    cr_expect_eq(third_begins(0, 480), 300);  /* as soon as it can */
-    cr_expect_eq(third_begins(80, 600), 550); /* and it can at 600 */
+    cr_expect_eq(third_begins(0, 480), 300);  /* as soon as possible */
+    cr_expect_eq(third_begins(80, 600), 550); /* which is possible at 600 */
 }
 
-/* A little late is not behind: such a loop begins its next step in time. */
+/* A loop that is a little late is not behind: it begins its next step in time. */
 Test(catch_up, who_owes_no_step_is_not_held_back)
 {
     const struct hil_loop loop = {.timing = {.period_ns = 100, .catch_up_ns = 90}};
 
     cr_expect_eq(hil_loop_begin_at(&loop, 3, 270, 280), 300);
-    cr_expect_eq(hil_loop_begin_at(&loop, 3, 205, 301), 300); /* it began in time, and was long */
+    cr_expect_eq(hil_loop_begin_at(&loop, 3, 205, 301), 300); /* it began in time and took long */
 }
 
 struct paced {
@@ -275,7 +277,7 @@ struct paced {
     uint64_t steps, last_ns, least_ns;
 };
 
-/* The first step makes it owe five; how far the others are apart is looked at as they begin. */
+/* After the first step it owes five. The test checks the distance at which the others begin. */
 static int pace(void *arg, uint64_t n, uint64_t now)
 {
     struct paced *p = arg;
@@ -340,7 +342,7 @@ static void forget(void)
     memset(&worst, 0, sizeof worst);
 }
 
-/* Each node for itself: the worst misses of its executor may all be of other nodes. */
+/* Each node has its own list: all of the executor's worst misses may belong to other nodes. */
 Test(misses, each_node_knows_when_its_own_worst_was)
 {
     const struct hil_loop loop = {.timing.period_ns = 100, .state = &node, .end_ns = 2000};
@@ -360,7 +362,7 @@ Test(misses, a_miss_keeps_what_happened)
 {
     forget();
     cr_expect_eq(account(HIL_SKIP, 0, 1, 50), 1);
-    cr_expect_eq(account(HIL_SKIP, 1, 104, 350), 4); /* 2 and 3 are left out */
+    cr_expect_eq(account(HIL_SKIP, 1, 104, 350), 4); /* steps 2 and 3 are left out */
     cr_expect_eq(account(HIL_SKIP, 4, 400, 410), 5);
     cr_expect_eq(node.run_late, 1);
     cr_expect_eq(node.left_out, 2);
@@ -376,7 +378,7 @@ Test(misses, a_miss_keeps_what_happened)
     cr_expect_eq(m->node, 3);
 }
 
-/* A step that is left out was late as long as it was waited for: 6 of 10 here, by 50 to 550. */
+/* A left-out step was late by as long as it was waited for: here 6 of 10 steps, by 50 to 550. */
 Test(misses, what_is_left_out_was_late)
 {
     forget();
@@ -390,7 +392,7 @@ Test(misses, what_is_left_out_was_late)
     cr_expect_gt(hil_histogram_quantile(&node.late, 0.5), 49);
 }
 
-/* Steps that are due when the run has ended are none of it. */
+/* Steps that are due after the end of the run do not count. */
 Test(misses, nothing_counts_after_the_end)
 {
     forget();
@@ -403,15 +405,14 @@ Test(misses, nothing_counts_after_the_end)
     cr_expect_eq(node.left_out, 0);
 }
 
-/* The steps that a converter owes after a stop are late as well, and are no misses of their
- * own. */
+/* The steps that a converter owes after a stop are late as well, but are not separate misses. */
 Test(misses, one_cause_is_one_miss)
 {
     forget();
     account(HIL_CATCH_UP, 0, 0, 1000);
     for (uint64_t n = 1; n < 10; n++)
         account(HIL_CATCH_UP, n, 1000 + n, 1001 + n);
-    cr_expect_eq(worst.count, 0); /* it goes on */
+    cr_expect_eq(worst.count, 0); /* the run continues */
     account(HIL_CATCH_UP, 10, 1010, 1050);
     cr_expect_eq(node.run_late, 10);
     cr_expect_eq(node.left_out, 0);
@@ -421,7 +422,8 @@ Test(misses, one_cause_is_one_miss)
     cr_expect_eq(worst.at[0].missed, 10);
 }
 
-/* Up to its limit a loop owes what it missed; further behind, it goes on with the clock. */
+/* Up to its limit a loop owes missed steps. If it is further behind, it continues with the clock.
+ */
 Test(misses, who_is_too_far_behind_resynchronises)
 {
     forget();
@@ -432,11 +434,11 @@ Test(misses, who_is_too_far_behind_resynchronises)
     cr_expect_eq(node.resyncs, 1);
     cr_expect_eq(node.left_out, 4); /* 2 to 5 */
     cr_expect_eq(node.run_late, 2);
-    cr_expect_eq(account(HIL_SKIP, 6, 600, 1001), 11); /* which always does */
+    cr_expect_eq(account(HIL_SKIP, 6, 600, 1001), 11); /* skipping always does that */
     cr_expect_eq(node.resyncs, 1);
 }
 
-/* "The ten worst misses": of all there were, in whatever order, and merged. */
+/* "The ten worst misses": the ten worst of all, in any order of arrival, also after merging. */
 Test(misses, the_ten_worst_are_kept)
 {
     struct hil_worst both = {0};
@@ -446,7 +448,7 @@ Test(misses, the_ten_worst_are_kept)
         const struct hil_miss miss = {.step = i, .over_ns = 1 + i * 37 % 50, .missed = 1};
         hil_worst_add(&worst, &miss);
         if (i % 2)
-            hil_worst_in_time(&worst); /* so the worse of each two remains */
+            hil_worst_in_time(&worst); /* so the worse one of each pair remains */
     }
     cr_assert_eq(worst.count, HIL_WORST);
     hil_worst_add(&worst, &(struct hil_miss){.over_ns = 1000, .missed = 1});
@@ -465,7 +467,7 @@ Test(misses, the_ten_worst_are_kept)
 static struct hil_executor_state asked;
 
 /* "Timer slack." */
-/* And what a thread was given back computes as it did. */
+/* After that the thread computes as before. */
 Test(privileges, denormals_are_zero)
 {
     volatile double tiny = 1e-310;
@@ -486,7 +488,7 @@ Test(privileges, sleeps_end_in_time)
     cr_expect_eq(prctl(PR_GET_TIMERSLACK), 1);
 }
 
-/* "Heap pre-faulted": and what is freed stays. */
+/* "Heap pre-faulted": and freed memory stays with the process. */
 Test(privileges, memory_stays)
 {
 #if defined(LOCO_ASAN)
@@ -503,7 +505,7 @@ Test(privileges, memory_stays)
 #endif
 }
 
-/* "/dev/cpu_dma_latency held": or said that it is not. */
+/* "/dev/cpu_dma_latency held": or it is reported that it is not. */
 Test(privileges, the_cores_stay_awake_or_it_is_said)
 {
     int fd = hil_keep_awake(&asked);
@@ -517,7 +519,8 @@ Test(privileges, the_cores_stay_awake_or_it_is_said)
                   strcmp(path, "/dev/cpu_dma_latency") == 0);
 }
 
-/* What it says that it got is what it has; and there is a reason where that is less. */
+/* The thread has what the executor reports, and if that is less than requested there is a reason.
+ */
 static void expect_scheduler(enum hil_scheduler wanted)
 {
     const struct hil_executor_config config = {

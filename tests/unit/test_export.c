@@ -58,8 +58,8 @@ Test(export, tables_of_all_streams)
     cr_expect(strstr(said, "controller.csv: 2 rows"));
 }
 
-/* One in two steps has a row. "Export shows step numbers and gaps": 2 and 10 were not run, and the
- * rows of 4 were dropped. */
+/* Every second step has a row. "Export shows step numbers and gaps": steps 2 and 10 were not run,
+ * and the rows of step 4 were dropped. */
 Test(export, steps_and_what_is_missing)
 {
     static const struct hil_column columns[] = {
@@ -83,7 +83,7 @@ Test(export, steps_and_what_is_missing)
                                   "1.25e-05,12,1,14\n");
 }
 
-/* In virtual time the steps are not recorded, for they are known. */
+/* In virtual time the steps are not recorded, as they are known. */
 Test(export, steps_of_a_whole_record)
 {
     static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}},
@@ -105,7 +105,7 @@ Test(export, steps_of_a_whole_record)
                                   "5e-06,5,0,12\n");
 }
 
-/* More rows than are read at a time. */
+/* More rows than the reader reads at once. */
 Test(export, all_rows_in_order)
 {
     static const struct hil_column columns[] = {{"n", "", "", 1, {0}}};
@@ -157,7 +157,8 @@ Test(export, no_folder)
     cr_expect_str_eq(said, "/nowhere/at/all: No such file or directory\n");
 }
 
-/* By their first line: a table of the user's own is not removed with the run's. */
+/* Tables are recognised by their first line: a table of the user's own is not removed with the
+ * run's. */
 Test(export, knows_its_own_tables)
 {
     put("hub.csv", "time_s,step,missing_rows,speed_rad_per_s\n0,0,0,1");
@@ -171,7 +172,7 @@ Test(export, knows_its_own_tables)
     cr_expect_not(hil_export_made(folder, "none.csv"));
 }
 
-/* Names that a matrix's columns, or those of the table itself, would have as well. */
+/* Names that equal the names of a matrix's columns, or of the table's own columns. */
 Test(export, no_two_columns_have_one_name)
 {
     static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}},

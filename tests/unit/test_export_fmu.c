@@ -1,6 +1,6 @@
 /*
- * FMUs that `hiloco export-fmu` makes, in another tool (fmu_tool.h): they give the numbers that the
- * models give here, bit for bit, and refuse what cannot be.
+ * Tests FMUs that `hiloco export-fmu` makes, in another tool (fmu_tool.h): they give the same
+ * numbers as the models, bit for bit, and refuse invalid calls.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -48,7 +48,7 @@ static void open_fmu(struct fmu_tool *tool, const char *model, int version, unsi
 
 /* --- the same numbers ----------------------------------------------------------------------- */
 
-/* An input that changes from step to step, in its range. */
+/* An input that changes from step to step, within its range. */
 static double varied(const struct hil_quantity *q, unsigned step, unsigned place)
 {
     const double low = fmax(q->min, q->value - 1), high = fmin(q->max, q->value + 1);
@@ -56,7 +56,7 @@ static double varied(const struct hil_quantity *q, unsigned step, unsigned place
     return low + (high - low) * ((step * 7 + place * 3) % 11) / 10;
 }
 
-/* A row's values; in 2.0 one by one. */
+/* Gets a row's values; in 2.0 one by one. */
 static void put_row(const struct fmu_tool *tool, void *instance, const char *name,
                     const double *values, unsigned count)
 {
@@ -183,7 +183,7 @@ static int set(const struct fmu_tool *tool, void *instance, const char *name, do
     return tool_set(tool, instance, name, &value, 1);
 }
 
-/* What must have been said. */
+/* Checks that this message was logged. */
 static void expect_said_part(const char *part)
 {
     cr_expect(strstr(tool_said, part), "'%s', not '%s'", tool_said, part);
@@ -255,7 +255,7 @@ Test(export_fmu, parameters_are_checked)
         expect_said_part("steps is -1; allowed: 0 to 10000");
         cr_expect_eq(get(&tool, instance, "steps"), 1);
         cr_expect_eq(tool_enter(&tool, instance, 0), TOOL_OK);
-        cr_expect_eq(get(&tool, instance, "output"), 0); /* made of what is set by now */
+        cr_expect_eq(get(&tool, instance, "output"), 0); /* computed from the values set so far */
         cr_expect_eq(set(&tool, instance, "steps", 2), TOOL_OK);
         cr_expect_eq(tool_exit(&tool, instance), TOOL_OK);
         cr_expect_eq(set(&tool, instance, "input", 7), TOOL_OK);
@@ -331,7 +331,7 @@ static const char accumulator[] =
     "    .outputs = HIL_QUANTITIES(o), .create = create, .step = step, .destroy = free,\n"
     "    .tune = tune, .save = save, .restore = restore};\n";
 
-/* With an output of this name. */
+/* Makes a model with an output of this name. */
 static struct hil_fmu_export compiled(const char *output, int version)
 {
     const struct hil_loaded *loaded;
@@ -442,7 +442,7 @@ Test(export_fmu, a_period_that_a_model_cannot_have_is_refused)
     cr_expect_neq(access(in_folder("a.fmu"), F_OK), 0);
 }
 
-/* Two that differ are told apart by their tokens; two that do not are the same file. */
+/* FMUs that differ have different tokens. Those that do not differ are the same file. */
 Test(export_fmu, the_same_model_gives_the_same_file)
 {
     struct hil_fmu_export export = export_of("buck", 2, 1);
@@ -458,7 +458,7 @@ Test(export_fmu, the_same_model_gives_the_same_file)
     snprintf(command, sizeof command, "cmp %s %s", in_folder("one.fmu"), in_folder("same.fmu"));
     cr_expect_eq(system(command), 0);
 
-    /* Both are in this process, and each has its own. */
+    /* Both FMUs are loaded in this process, and each has its own state. */
     void *first = tool_instantiate(&one, NULL), *second = tool_instantiate(&other, NULL);
     cr_expect(first && second, "%s", tool_said);
     cr_expect_eq(get(&one, first, "step_size_s"), period_s);

@@ -1,6 +1,6 @@
 /*
- * Components that fail: laws and plants whose step returns an error, or gives what is no number.
- * The models are those that are built in, until they fail.
+ * Tests components that fail: laws and plants whose step returns an error or gives values that are
+ * not numbers. The models are the built-in ones until they fail.
  */
 #include <jansson.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 static const uint64_t WHEN_NS = 20000000;
 
-/* What the models do from then on, one of all that there are. */
+/* The failure of the models from then on, the same for all of them. */
 static int error;
 static double value;
 static unsigned fails_from, steps_after;
@@ -54,7 +54,7 @@ static void start(struct rig *rig, const char *const *sets)
     cr_assert_eq(hil_state_open(&rig->run.state, rig->scenario), 0);
 }
 
-/* Gives the components of this name, first..last, the rig's model. */
+/* Gives components first to last of this name the rig's model. */
 static void replace(struct rig *rig, const char *name, unsigned first, unsigned last)
 {
     const struct hil_system *s = rig->scenario->system;
@@ -74,7 +74,7 @@ static void play_law(struct rig *rig, const char *const *sets)
     rig->rc = hil_virtual_run(&rig->run);
 }
 
-/* Of converter 1. */
+/* The state of converter 1. */
 static void play_plant(struct rig *rig, const char *const *sets)
 {
     start(rig, sets);
@@ -138,7 +138,7 @@ Test(failure, a_law_whose_step_fails_ends_the_run)
     end(&rig);
 }
 
-/* Three laws of one model: the second and the third step of it come from other converters'. */
+/* Three laws of one model: its second and third steps are those of other converters. */
 Test(failure, a_law_that_failed_is_not_stepped_again)
 {
     struct rig rig;
@@ -161,7 +161,7 @@ Test(failure, the_other_laws_go_on)
     struct rig rig;
 
     value = NAN;
-    fails_from = UINT32_MAX; /* but the first, which is converter 0's */
+    fails_from = UINT32_MAX; /* except the first call, which is converter 0's */
     play_law(&rig, SETS("controller.on_error=safe"));
     cr_expect_eq(rig.rc, 0);
     cr_expect_eq(failures(&rig)->count, 1);
@@ -196,7 +196,7 @@ static int failing_apply(void *self, const double *in)
     return ++applied == 1001 ? -EIO : 0;
 }
 
-/* Hardware that does not take what it should put out. */
+/* Hardware that does not accept its output. */
 Test(failure, a_plant_whose_apply_fails)
 {
     const struct hil_model *buck = hil_model_find("buck");
@@ -225,7 +225,8 @@ Test(failure, a_plant_whose_apply_fails)
     end(&rig);
 }
 
-/* It gives no number from then on, so the controller makes it safe, and the others go on. */
+/* From then on its output is not a number, so the controller makes it safe, and the others
+ * continue. */
 Test(failure, a_run_goes_on_without_a_plant_that_failed)
 {
     struct rig rig;
@@ -279,7 +280,7 @@ Test(failure, is_in_the_summary)
     end(&rig);
 }
 
-/* More than are listed are counted. */
+/* Failures beyond the list are counted. */
 Test(failure, a_log_has_the_first_in_full)
 {
     const struct hil_model *pid = hil_model_find("pid");

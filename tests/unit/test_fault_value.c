@@ -1,4 +1,4 @@
-/* What each kind of fault makes of a number, step by step. */
+/* Tests the effect of each kind of fault on a number, step by step. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -9,7 +9,7 @@ enum { STEPS = 1000, PERIOD_NS = 1000 };
 static struct hil_fault fault;
 static struct hil_fault_value value;
 
-/* A fault with this value; the rest is as the scenario makes it where nothing is said. */
+/* A fault with this value. The rest has the scenario's defaults. */
 static void open_fault(enum hil_fault_kind kind, double number)
 {
     fault = (struct hil_fault){.kind = kind, .seed = 1, .duration_ns = UINT64_MAX};
@@ -25,7 +25,7 @@ static double of(bool on, uint64_t n, double x)
     return hil_fault_value_of(&value, on, n, n * PERIOD_NS, x);
 }
 
-/* Of one that is over, and has not begun, nothing is left. */
+/* A fault that is over, or has not begun, has no effect. */
 static void expect_off(double x)
 {
     cr_expect_eq(of(false, 0, x), x);
@@ -78,7 +78,7 @@ Test(fault_value, a_gain_multiplies)
 
 Test(fault_value, a_drift_grows_from_its_beginning_on)
 {
-    open_fault(HIL_FAULT_DRIFT, 1000); /* in a second: 0.001 in a step of 1 us */
+    open_fault(HIL_FAULT_DRIFT, 1000); /* per second: 0.001 in a step of 1 us */
     cr_expect_eq(of(true, 0, 5), 5);
     cr_expect_float_eq(of(true, 1, 5), 5.001, 1e-12);
     cr_expect_float_eq(of(true, 200, 5), 5.2, 1e-12);
@@ -109,7 +109,7 @@ Test(fault_value, noise_has_its_deviation_and_no_mean)
     expect_off(3);
 }
 
-/* So a run that leaves out steps, or begins anew, sees the same in the others. */
+/* A run that leaves out steps, or restarts, has the same values in the other steps. */
 Test(fault_value, chance_depends_on_seed_thing_and_step_alone)
 {
     double before[STEPS];
@@ -175,7 +175,7 @@ Test(fault_value, what_drops_out_may_be_a_value)
     expect_off(3);
 }
 
-/* 2.5 us are 3 steps of 1 us: never sooner. */
+/* 2.5 us are 3 steps of 1 us: a fault never acts too early. */
 Test(fault_value, a_delay_gives_the_value_of_so_many_steps_before)
 {
     open_fault(HIL_FAULT_BIAS, 0);

@@ -1,5 +1,5 @@
-/* What fences, acks and endpoints owe to one another when nodes die, threads end and channels are
- * constructed again. */
+/* Tests fences, acks and endpoints when nodes die, threads end and channels are constructed again.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void set_word(const struct loco_shared_region *r, unsigned index, uint64_
     __atomic_store_n(words_of(r) + index, value, __ATOMIC_RELEASE);
 }
 
-/* A peer's word, read there. */
+/* Reads a peer's word in the peer's memory. */
 static uint64_t far_word(struct node *n, struct loco_shared_region *r, uint32_t peer,
                          unsigned index)
 {
@@ -105,7 +105,7 @@ static void bystander_body(struct node *n)
     if (n->id == 2) {
         AWAIT(n, far_word(n, &r, 0, READY) && far_word(n, &r, 1, READY));
         if (n->where == ON_PROCESSES)
-            _exit(n->failures); /* for good: the others may be gone before it were back */
+            _exit(n->failures); /* without a restart: the others may be gone by then */
         node_die(n);
     } else {
         AWAIT(n, loco_peer_lost(n->mgr, 2));
@@ -127,7 +127,7 @@ struct helper {
     bool attached, go, ended;
 };
 
-/* Another thread of the node, which has written nothing itself. */
+/* Another thread of the node. It has written nothing itself. */
 static void helper_body(void *arg)
 {
     struct helper *h = arg;
@@ -175,7 +175,7 @@ Test(fences, each_thread_is_told_of_a_loss_once_chaos)
     under_chaos(2, told_body);
 }
 
-/* A barrier of those who are left still is one, though it tells of the loss. */
+/* The barrier still works among the remaining nodes, though it reports the loss. */
 static void barrier_body(struct node *n)
 {
     const uint32_t other = 1 - n->id;
@@ -257,8 +257,8 @@ Test(fences, an_ack_outlives_its_thread_chaos)
     under_chaos(2, detached_body);
 }
 
-/* Nodes 1 and 2 are written from one source. Node 2 dies; the source is used again once the ack of
- * both is done, and node 1 never sees that. */
+/* Writes to nodes 1 and 2 have the same source. Node 2 dies. The source is reused once the ack of
+ * both is done, and node 1 must never see the new content. */
 enum { SOURCE_WORDS = 32, ROUNDS = 6 };
 
 static void union_body(struct node *n)
@@ -326,7 +326,7 @@ static void aliased_body(struct node *n)
         AWAIT(n, word(&r, WRITTEN));
     } else if (n->id == 0) {
         struct loco_ack far = loco_shared_region_write(&r, FAR, 8 * WRITTEN, &one, 8);
-        while (!loco_peer_lost(n->mgr, FAR)) /* some of these are in flight when it dies */
+        while (!loco_peer_lost(n->mgr, FAR)) /* some of these are in flight when node FAR dies */
             far = loco_ack_union(far, loco_shared_region_write(&r, FAR, 0, &one, 8));
         struct loco_ack near = loco_shared_region_write(&r, NEAR, 8 * WRITTEN, &one, 8);
         CHECK(n, loco_ack_wait(&near, TEST_TIMEOUT) == 0);
@@ -344,7 +344,7 @@ Test(fences, an_ack_tells_of_its_own_peer_only_chaos)
 
 /* --- channels that are constructed again under their names ------------------------------------ */
 
-/* Each time with rows of another size, so that no endpoint fits one of another time. */
+/* Each time the rows have another size, so that endpoints of different times do not match. */
 static void again_body(struct node *n)
 {
     struct loco_barrier b;
@@ -401,7 +401,7 @@ static void close_node(struct loco_manager *m)
     loco_shm_close(fabric);
 }
 
-/* The peer greets it at any time while it fails. */
+/* The peer may greet the node at any moment while its opening fails. */
 Test(fences, an_open_that_fails_returns)
 {
     char directory[] = "/tmp/loco-open-XXXXXX";
@@ -430,7 +430,7 @@ static void listen_for_arena(void *arg, enum loco_level level, const char *text)
         said_so = true;
 }
 
-/* Leaves the process so much address space more than it has. */
+/* Limits the process's address space to this much more than it has. */
 static void limit_space(size_t more)
 {
     FILE *f = fopen("/proc/self/statm", "r");
@@ -442,7 +442,7 @@ static void limit_space(size_t more)
     cr_assert_eq(setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit}), 0);
 }
 
-/* Under QEMU's user emulation a limit of the address space is taken and does nothing. */
+/* QEMU's user emulation accepts a limit of the address space but does not apply it. */
 static bool is_limited(size_t size)
 {
     return mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED;
@@ -450,7 +450,7 @@ static bool is_limited(size_t size)
 
 enum { LARGE = 256 << 20, UNLIMITED = 4 };
 
-/* The small node of the two: whether it was told why the other is out of reach. */
+/* The smaller of the two nodes: it must be told why the other is out of reach. */
 static int meet_in_little_space(const char *directory)
 {
     struct loco_shared_region r;

@@ -1,5 +1,6 @@
-/* FMUs: which are taken, which are refused and how, what tables they make, how their instances
- * live. The FMUs are those of tests/fmu; malformed ones are made of them. */
+/* Tests FMUs: which are accepted, which are refused and with what message, the tables made from
+ * them, and the life of their instances. The FMUs are those of tests/fmu; malformed ones are made
+ * from them. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +27,7 @@ static void open_fmus(void)
 
 TestSuite(fmu, .init = open_fmus, .fini = folder_close);
 
-/* The path of one of tests/fmu; or that which is given. */
+/* The path of an FMU of tests/fmu, or the given path. */
 static const char *built(const char *name)
 {
     static char paths[4][512];
@@ -41,7 +42,7 @@ static const char *built(const char *name)
     return path;
 }
 
-/* Loads it, with the settings KEY, TEXT, ... NULL. */
+/* Loads the FMU with the settings KEY, TEXT, ... NULL. */
 static int load_fmu(const struct hil_loaded **loaded, const char *path, const char *const *settings,
                     char text[1024])
 {
@@ -73,7 +74,7 @@ static const char *refused(const char *path, const char *const *settings)
     return text;
 }
 
-/* How many folders of this process's FMUs there are, in its own folder. */
+/* The number of this process's folders of FMUs, in its own folder. */
 static unsigned count_unpacked(void)
 {
     char base[300] = "";
@@ -291,7 +292,7 @@ static double out(struct rig *rig, const char *name)
     return *signal_of(&rig->model->outputs, rig->out, name);
 }
 
-/* With one parameter changed. */
+/* Makes an instance with one parameter changed. */
 static struct rig open_changed(const char *name, const char *parameter, double value)
 {
     const struct hil_model *m = loaded_fmu(name, NULL);
@@ -313,7 +314,7 @@ static void slope(double dx[2], const double x[2])
     dx[1] = (1 - x[0] * x[0]) * x[1] - x[0];
 }
 
-/* Runge and Kutta's, a hundred steps of 10 us: far finer than the FMU's own. */
+/* The Runge-Kutta method with a hundred steps of 10 us, far finer than the FMU's own. */
 static void go_on_finely(double x[2])
 {
     const double h = 1e-5;
@@ -356,7 +357,7 @@ Test(fmu, the_oscillator_is_as_a_fine_reference)
     expect_oscillation("vanderpol3.fmu");
 }
 
-/* Between two hits the path is a parabola; where it hits lies between the steps. */
+/* Between two bounces the path is a parabola. The moments of the bounces lie between steps. */
 static void expect_bounces(const char *name)
 {
     struct rig rig = open_fmu(built(name), NULL, 0.01);
@@ -402,7 +403,7 @@ Test(fmu, what_it_begins_with_can_be_set)
     rig_end(&rig);
 }
 
-/* A law computes on its inputs at an instant. */
+/* A law computes from its inputs at an instant. */
 static void expect_controls(const char *name, double integral)
 {
     struct rig rig = open_fmu(built(name), WITH("kind", "sampled"), 1e-3);
@@ -460,7 +461,7 @@ Test(fmu, numbers_of_all_types_go_in_and_come_out)
     rig_end(&rig);
 }
 
-/* A resource is read; arrays, booleans and integers come out; a parameter is tuned. */
+/* Reads a resource, gets arrays, booleans and integers, and tunes a parameter. */
 static void expect_probed(const char *name)
 {
     struct rig rig = open_fmu(built(name), NULL, 1e-3);
@@ -488,7 +489,7 @@ Test(fmu, what_goes_in_comes_out)
     expect_probed("probe3.fmu");
 }
 
-/* It is set in configuration mode, before anything else. */
+/* The structural parameter is set in configuration mode, before anything else. */
 Test(fmu, an_array_has_the_size_that_is_set)
 {
     struct rig rig = open_fmu(built("probe3.fmu"), WITH("elements", "1"), 1e-3);
@@ -549,7 +550,7 @@ Test(fmu, a_status_is_obeyed)
     expect_failure("probe3.fmu", FAILS, -EIO, "fmi3DoStep returned error for the step from 0 s");
 }
 
-/* Neither is asked for: it is told that there is no event mode, and no early return. */
+/* The FMU must request neither, as it is told that there are no event mode and no early return. */
 Test(fmu, one_that_stops_short_has_not_done_its_step)
 {
     expect_failure(
@@ -641,7 +642,7 @@ Test(fmu, one_of_2_0_may_have_the_platforms_name_of_3_0)
 }
 #endif
 
-/* How far a step came that was discarded cannot be asked then. */
+/* After a discarded step, the FMU cannot be asked how far the step came. */
 Test(fmu, one_of_2_0_may_have_no_status)
 {
     expect_steps("no-status", "probe2.fmu");
@@ -676,7 +677,7 @@ Test(fmu, a_folder_is_kept_fresh)
     cr_expect_gt(s.st_mtim.tv_sec, 1000);
 }
 
-/* Nothing of it is done by the process that is killed. */
+/* The killed process does none of the clean-up. */
 Test(fmu, a_process_that_is_killed_leaves_no_folder)
 {
     const struct timespec moment = {.tv_nsec = 1000000};

@@ -1,5 +1,5 @@
-/* What an FMU's modelDescription.xml says, and the tables that become of it: mistakes, and what
- * other tools write. Their style is theirs, the models are made up here. */
+/* Tests the reading of an FMU's modelDescription.xml and the tables made from it: mistakes, and the
+ * styles of other tools. The models here are made up. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ static void close_descriptions(void)
 
 TestSuite(fmu_description, .init = folder_open, .fini = close_descriptions);
 
-/* Reads modelDescription.xml, and makes its tables; what was said, "" if it is right. */
+/* Reads modelDescription.xml and makes its tables. Returns the message, "" if there is no mistake.
+ */
 static const char *described_there(void)
 {
     static char text[1024];
@@ -40,7 +41,7 @@ static const char *described_by(const char *xml)
     return described_there();
 }
 
-/* One of version 3.0 with these variables. */
+/* A description of version 3.0 with these variables. */
 static const char *described(const char *variables)
 {
     char xml[8192];
@@ -146,9 +147,8 @@ Test(fmu_description, parameters_without_room_keep_their_start_values)
 
 /* --- as other tools write them ---------------------------------------------------------------- */
 
-/* Types and units have details that are not ours; vendors have sections of their own, in which any
- * element may stand; a value reference may be several variables'; "1" is the unit of a pure number.
- */
+/* Types and units have details that hiloco does not use. Vendors have sections of their own, with
+ * any elements. Several variables may share a value reference. "1" is the unit of a pure number. */
 static const char as_dymola[] =
     "<?xml version='1.0' encoding='UTF-8'?>\n"
     "<fmiModelDescription xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' fmiVersion='2.0'\n"
@@ -221,8 +221,8 @@ Test(fmu_description, as_dymola_writes_it)
     cr_expect_str_eq(description.identifier, "Plant_Tank");
 }
 
-/* Attributes are left out where they have a default, or are there without a value; a variable that
- * is not offered has a unit and a type that nobody defined. */
+/* Attributes with a default are left out, or have no value. A variable that is not offered has a
+ * unit and a type that nobody defined. */
 static const char as_openmodelica[] =
     "<?xml version='1.0' encoding='UTF-8'?>\r\n<fmiModelDescription\r\n fmiVersion='2.0'\r\n"
     " modelName='Swarm'\r\n guid='{5519e8f6}'\r\n description=''\r\n version=''\r\n>\r\n"
@@ -260,8 +260,8 @@ Test(fmu_description, as_openmodelica_writes_it)
     cr_expect_not(description.only_once);
 }
 
-/* What 3.0 has besides: clocks and what belongs to them, binaries, aliases, annotations, and much
- * that asks nothing of one who steps it from outside. */
+/* Further parts of 3.0: clocks and their attributes, binaries, aliases, annotations, and much that
+ * does not concern a tool that steps the FMU from outside. */
 static const char as_reference_fmus[] =
     "<?xml version='1.0' encoding='UTF-8'?>\n"
     "<fmiModelDescription fmiVersion='3.0.2' modelName='Feed' instantiationToken='{37B954F1}'"

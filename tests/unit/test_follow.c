@@ -1,4 +1,5 @@
-/* A signal that is followed through its record: slopes, steps from band to band, references. */
+/* Tests how a signal is followed through its record: slopes, steps from band to band, references.
+ */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -104,7 +105,7 @@ Test(follow, a_fall_is_negative)
     expect(HIL_BOUND_SLOPE_MIN, -2000, 0.002, true);
 }
 
-/* Over a long time the past is kept, and let go. */
+/* Over a long time, the past is kept as long as needed, and then dropped. */
 Test(follow, a_long_slope_remembers_just_what_it_needs)
 {
     limit.slope_ns = 100000000;
@@ -187,7 +188,8 @@ Test(follow, both_tolerances_add_up)
     expect(HIL_BOUND_LIKE, 58, 0.001, true);
 }
 
-/* 10 % of the greatest is 10, and 1 % of that 0.1: near 0 the signal may stray by so much. */
+/* 10 % of the greatest value is 10, and 1 % of that is 0.1: near 0 the signal may deviate by that
+ * much. */
 Test(follow, without_an_absolute_tolerance_near_zero_is_not_exactly_zero)
 {
     begin_like(NAN, 0.1);
@@ -199,7 +201,7 @@ Test(follow, without_an_absolute_tolerance_near_zero_is_not_exactly_zero)
     expect(HIL_BOUND_LIKE, 0.11, 0, true);
 }
 
-/* Past its last row by as much as its rows are apart, and no further. */
+/* A reference holds beyond its last row for one interval of its rows, and no longer. */
 Test(follow, a_reference_that_ends_is_none)
 {
     double time_s;

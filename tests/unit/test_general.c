@@ -1,5 +1,5 @@
-/* The general form of a scenario: what it resolves to, what is said of mistakes in it, and that the
- * power_controller form is a short way to write it. */
+/* Tests the general form of a scenario: the system that it describes, the messages for mistakes,
+ * and that the power_controller form is a short way to write it. */
 #include <ctype.h>
 
 #include "harness/scenario/yaml/scenario_report.h"
@@ -313,7 +313,7 @@ Test(general, a_name_that_is_not_there)
                    "mean 'gain'?)");
 }
 
-/* The record has a group of each node's name. */
+/* The record has a group named after each node. */
 Test(general, a_name_that_the_record_needs)
 {
     expect_mistake(HEAD "nodes: {histograms: {period_us: 10}}\n"
@@ -326,7 +326,7 @@ Test(general, a_name_that_the_record_needs)
                    "allowed: another name");
 }
 
-/* A node's table is a file of its name, and one of an array has its number in it. */
+/* A node's table is a file with its name. In an array the name contains the number. */
 Test(general, a_name_that_an_array_needs)
 {
 #define BESIDE(name)                                                                               \
@@ -351,7 +351,7 @@ Test(general, a_band_without_a_reference)
                    "measures.speed.band is '-2'; allowed: a number, at least 0");
 }
 
-/* What a value that is too old is answered by. */
+/* The action for a value that is too old. */
 Test(general, an_age_limit_of_a_connection)
 {
 #define AGED(keys)                                                                                 \
@@ -400,7 +400,7 @@ Test(general, an_input_that_is_fed_twice_or_never)
         "FILE:9:8: nothing feeds law.reference; required: a connection, a source or a constant");
 }
 
-/* Where it is known before the run; what a record gives was taken once already. */
+/* Only mistakes that can be known before the run. Values from a record were checked already. */
 Test(general, a_source_that_leaves_the_range_of_its_input)
 {
 #define LOADED(source)                                                                             \
@@ -519,7 +519,7 @@ Test(general, mistakes_in_what_is_outside)
                    "belongs to a process that joins; allowed: events of the fault's own node");
 }
 
-/* Of an array each is a process, without any placement. */
+/* Each node of an array is a process, without any placement. */
 Test(general, nodes_outside_are_apart)
 {
     struct hil_scenario *s =
@@ -570,7 +570,7 @@ Test(general, shards_of_a_node_without_links)
         "FILE:5:30: nodes.n.shards is 2, but the node n has no links to split; allowed: 1");
 }
 
-/* The control node has links with one other. */
+/* The control node has links with only one other. */
 Test(general, shards_of_a_node_with_one_peer)
 {
     expect_mistake(HEAD "nodes:\n  drive: {period_us: 10}\n"

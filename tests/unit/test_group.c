@@ -1,5 +1,5 @@
 /*
- * The common start of a run's nodes, with a clock in common and without.
+ * Tests the common start of a run's nodes, with a common clock and without.
  */
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -11,10 +11,10 @@
 
 static const uint64_t TIMEOUT_NS = 20000000000;
 
-/* How far the converters' clock is ahead of the controller's, where they are two. */
+/* How far the converters' clock is ahead of the controller's, if there are two clocks. */
 static const uint64_t AHEAD_NS = 1000000000000;
 
-/* One process's part of the run, here a thread. */
+/* One process's part of the run; here it is a thread. */
 struct part {
     const struct hil_run *run;
     const char *directory;
@@ -57,7 +57,8 @@ static void *run_part(void *arg)
     return NULL;
 }
 
-/* Starts a controller and three converters. Gives the two parts' starts, each by its clock. */
+/* Starts a controller and three converters. Returns the starts of the two parts, each by its own
+ * clock. */
 static void start_both(bool shared_clock, uint64_t starts[2])
 {
     char directory[] = "/tmp/hiloco-test-XXXXXX";
@@ -103,7 +104,7 @@ Test(group, with_a_clock_in_common_all_start_at_one_time)
     cr_expect_eq(starts[0], starts[1]);
 }
 
-/* Not at the time that the controller's clock shows. */
+/* It does not start at the time of the controller's clock. */
 Test(group, without_one_each_starts_on_its_own_clock)
 {
     uint64_t starts[2];

@@ -1,6 +1,7 @@
 /*
- * A component that is hardware, as the harness runs it: made once, not rehearsed, stepped in step 0
- * too, and left when the loop ends; and what becomes of input that it has not received in time.
+ * Tests how the harness runs a component that is hardware: it is created once, not rehearsed, also
+ * stepped in step 0, and destroyed when the loop ends. Also tests inputs that it has not received
+ * in time.
  */
 #include "test_scenario.h"
 
@@ -16,7 +17,8 @@
 
 TestSuite(hardware, .init = folder_open, .fini = folder_close);
 
-/* A tray: what is put in is seen at the next step. It counts what is done to it. */
+/* A tray: its input appears as its output at the next step. It counts the calls of its functions.
+ */
 static const char source[] =
     "#include \"model.h\"\n"
     "int trials, made, ended, steps, applied, step_rc, apply_rc; double tray;\n"
@@ -90,7 +92,7 @@ static int step(struct bench *b)
     return node->loop.step(node->loop.arg, n, hil_loop_due(&node->loop, n));
 }
 
-/* What `twice` gives. */
+/* The output of `twice`. */
 static double given(const struct bench *b)
 {
     return b->group.nodes[0]->step->parts[1].out[0];
@@ -143,7 +145,7 @@ Test(hardware, is_read_in_step_0_and_left_when_the_loop_ends, .timeout = 60)
     close_bench(&b);
 }
 
-/* Each time that input becomes stale is counted once. */
+/* Each time that the input becomes stale counts once. */
 Test(hardware, stale_input_is_counted, .timeout = 60)
 {
     struct bench b;

@@ -80,7 +80,7 @@ Test(histogram, quantiles_of_known_values)
     cr_expect_eq(h.sum, 5000050000000);
 }
 
-/* 1000001 lies low in its bucket, whose middle is above it. */
+/* 1000001 lies in the lower half of its bucket. */
 Test(histogram, never_above_the_greatest)
 {
     for (int i = 0; i < 10; i++)
@@ -126,7 +126,7 @@ Test(histogram, many_at_once_are_as_many)
     cr_expect_eq(memcmp(&h, &one_by_one, sizeof(h)), 0);
 }
 
-/* Also across buckets, past the last one, and without a step. */
+/* Also across buckets, beyond the last one, and without a step. */
 Test(histogram, a_series_is_its_values)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* The age of inputs: what is stale, and how that is written down. */
+/* Tests the age of inputs: when an input is stale, and how that is recorded. */
 #include <string.h>
 
 #include "harness/run/input_age.h"
@@ -23,7 +23,7 @@ Test(input_age, at_the_limit_is_not_stale)
     cr_expect_eq(stale_log.count, 1);
 }
 
-/* A peer that stands still is one entry, from when that was found to when it was over. */
+/* A peer that stands still makes one entry, from when that was noticed to when it was over. */
 Test(input_age, a_time_is_one_entry)
 {
     struct hil_input in = limited(100);
@@ -91,7 +91,7 @@ Test(input_age, by_default_it_is_ten_periods_of_both)
         SETS("mode=virtual", "controller.period_us=200", "network.latency_up_us=30",
              "network.latency_down_us=50", "network.jitter_us=4");
 
-    cr_expect_eq(limit(NULL, 1, 0), 1000000); /* and no less than 1 ms */
+    cr_expect_eq(limit(NULL, 1, 0), 1000000); /* but at least 1 ms */
     cr_expect_eq(limit(slow, 1, 0), 20100000);
     cr_expect_eq(limit(slow, 2, 0), 25000000);
     cr_expect_eq(limit(slow, 0, 2), 25000000);

@@ -1,12 +1,12 @@
 /*
- * Runs side by side.
+ * Tests runs side by side.
  */
 #include <criterion/criterion.h>
 #include <sched.h>
 
 #include "harness/launch/jobs.h"
 
-/* On one core of several, one at a time. */
+/* With one core, runs go one at a time. */
 Test(jobs, are_as_many_as_the_cores_that_this_process_may_use)
 {
     cpu_set_t all, one;

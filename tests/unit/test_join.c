@@ -1,6 +1,6 @@
 /*
- * A process that joins a run (harness/hiloco_node.h). Each thread here joins as a node, so that two
- * of them are a whole run, in real time: nothing depends on how fast anything was.
+ * Tests processes that join a run (harness/hiloco_node.h). Each thread here joins as a node, so two
+ * of them make a whole run, in real time. No result depends on speed.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -31,8 +31,8 @@ static void join_open(void)
 
 TestSuite(join, .init = join_open, .fini = folder_close, .timeout = 120);
 
-/* One counts, and the other gives twice what it last heard. Neither is hiloco's; who joins does so
- * in real time, whatever the file says. */
+/* One node counts, and the other gives twice the last value that it received. Neither is hiloco's.
+ * A joining node always runs in real time, whatever the file says. */
 static const char scenario[] =
     "name: joined\n"
     "duration_s: 0.05\n"
@@ -63,7 +63,7 @@ struct joiner {
     const char *sets[4], *parameters[2];
     double (*work)(double in);
     int leaves_after; /* steps; 0: at the end */
-    /* What came of it. */
+    /* The results. */
     int joined, stepped, left;
     int steps;
     double first, last;
@@ -135,7 +135,7 @@ static double give_no_number(double value)
     return NAN;
 }
 
-/* Each in a thread of its own. */
+/* Runs each node in a thread of its own. */
 static void run_both(struct joiner *one, struct joiner *two)
 {
     pthread_t thread;
@@ -163,7 +163,8 @@ Test(join, two_that_join_are_a_run)
     cr_expect_leq(one.steps, 50);
     cr_expect_leq(two.steps, 100);
     cr_expect_gt(one.steps, 0);
-    /* Before a count has come there is the connection's initial value; one has, if two is late. */
+    /* Before a count arrives, the input has the connection's initial value. If node two is late, a
+     * count has arrived. */
     cr_expect(two.first == 7 || (two.first >= 1 && two.first <= one.steps), "%g", two.first);
     cr_expect_gt(two.last, 0);
     cr_expect_leq(two.last, one.steps);
@@ -340,7 +341,8 @@ Test(join, a_join_of_another_size_is_refused)
     cr_expect_eq(hiloco_node_leave(NULL), 0);
 }
 
-/* Not a folder of this user alone, and a file in place of one for results. */
+/* A folder that does not belong to this user alone, and a file where the folder of results should
+ * be. */
 Test(join, a_place_that_will_not_do_is_said)
 {
     struct joiner one = {.node = "one", .out = scenario_path};
