@@ -1,4 +1,4 @@
-/* A trace whose writer died is made whole from its journal, up to the last row that it had. */
+/* Tests that a trace whose writer died is completed from its journal, up to the last row in it. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static int append(struct hil_trace *trace, unsigned stream, uint64_t from, uint6
     return rc;
 }
 
-/* A child that appends so many rows, and dies. */
+/* A child process that appends so many rows, and dies. */
 static void write_and_die(const char *path, uint64_t first, uint64_t second)
 {
     int status;
@@ -134,7 +134,7 @@ Test(journal, rows_of_no_chunk)
     expect_survival(100, 3);
 }
 
-/* The buffers of a thousand rows are a chunk of 1024. */
+/* The buffers for a thousand rows are a chunk of 1024. */
 Test(journal, chunks_and_the_rows_behind_them)
 {
     expect_survival(1023, 0);
@@ -177,7 +177,7 @@ Test(journal, is_gone_when_the_trace_is_whole)
     expect_rows(trace_path(), 0, 3000);
 }
 
-/* Killed again meanwhile, it stays as it was. */
+/* If the completion is killed, the trace stays as it was. */
 Test(journal, can_be_used_again)
 {
     const char *path = trace_path();
@@ -190,7 +190,7 @@ Test(journal, can_be_used_again)
     cr_expect_eq(hil_trace_rows(trace, 0), 9000);
     const pid_t child = fork();
     if (child == 0)
-        _exit(0); /* in the middle: nothing was closed */
+        _exit(0); /* in the middle, without closing anything */
     cr_assert_eq(waitpid(child, NULL, 0), child);
     cr_assert_eq(hil_trace_close(trace), 0);
     expect_rows(path, 0, 9000);
@@ -220,7 +220,7 @@ static void write_journal(const char *bytes, size_t size)
     close(file);
 }
 
-/* Cut anywhere, it gives a part of the rows, or says that it is no journal. */
+/* A journal that is cut anywhere gives a part of the rows, or is reported as not a journal. */
 Test(journal, cut_anywhere)
 {
     const char *path = trace_path();

@@ -1,4 +1,5 @@
-/* What figures write for the scenario's keys: each name without its unit, each value with it. */
+/* Tests the text in figures for the scenario's keys: each name without its unit, each value with
+ * it. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 static char words[HIL_KEY_WORDS_BYTES], value[HIL_KEY_WORDS_BYTES];
 
-/* The last words of the unit, which must not be left in the name. */
+/* The last words of the unit, which must not remain in the name. */
 static bool holds_unit(const char *text)
 {
     static const char *const endings[] = {" us",  " s",  " v",   " a",       " h", " f",
@@ -85,7 +86,7 @@ Test(key_words, names_and_units_apart)
     expect_words("nodes.drive.period_us", "drive period", "period", "5 µs");
 }
 
-/* Its values are ratios, though the name is that of a quantity with a unit. */
+/* The values of this key are ratios, though its name is that of a quantity with a unit. */
 Test(key_words, a_multiplier_has_no_unit)
 {
     cr_expect_str_eq(hil_scenario_unit("converters.tolerance.multipliers.load_ohm"), "");

@@ -1,4 +1,4 @@
-/* The key-value store, on every fabric. Linearizability under chaos is tests/sim's. */
+/* Tests of the key-value store on every fabric. tests/sim tests linearizability under chaos. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@
 
 /* --- helpers -------------------------------------------------------------------------------- */
 
-/* A store with its tracker, and what the nodes of a test tell each other besides. */
+/* A store with its tracker, and further channels of the test. */
 struct site {
     struct node *n;
     struct loco_kvstore kv;
@@ -88,7 +88,7 @@ static void site_close(struct site *s)
     site_leave(s);
 }
 
-/* Threads of one node, beside the calling one: fibers or pthreads. */
+/* Runs further threads of a node beside the calling one: fibers or pthreads. */
 struct crew {
     struct site *site;
     void (*body)(struct site *site, uint32_t index);
@@ -278,7 +278,7 @@ static void capacity_body(struct node *n)
         CHECK(n, misses(&s, base + capacity));
         CHECK(n, insert8(&s, base, 0) == -EEXIST);
         meet(&s);
-        /* Whoever deletes it, the room is its inserter's. */
+        /* Whichever node deletes the key, the slot belongs to the node that inserted it. */
         uint64_t others = 1000 * ((n->id + 1) % n->count);
         CHECK(n, loco_kvstore_delete(&s.kv, others + 3) == 0);
         meet(&s);
@@ -300,7 +300,7 @@ static struct loco_kvstore_config ten_at_inserter = {
 ON_EACH_FABRIC(capacity_at_lock, 3, capacity_body, &ten_at_lock)
 ON_EACH_FABRIC(capacity_at_inserter, 3, capacity_body, &ten_at_inserter)
 
-/* What a read that is stalled after its look-up finds then, step by step. */
+/* What a read finds step by step if it is stalled after its look-up. */
 static enum kv_seen look_again(struct site *s, uint64_t key, struct kv_place place)
 {
     const struct kv_slots *slots = s->kv.slots;
@@ -321,8 +321,8 @@ static bool find(struct site *s, uint64_t key, struct kv_place *place)
     return kv_index_find(s->kv.index, kv_hash(key), place);
 }
 
-/* "slots are reclaimed and reused safely": with room for one key, each insert uses the slot
- * of the last, and says so; and who looks for an earlier use finds none. */
+/* "slots are reclaimed and reused safely": with room for one key, each insert reuses the last key's
+ * slot with a new counter, and a look-up of an earlier use finds nothing. */
 static void reuse_body(struct node *n)
 {
     struct site s;
@@ -354,7 +354,7 @@ static struct loco_kvstore_config one_slot = {
 
 ON_EACH_FABRIC(reuse_of_a_slot, 2, reuse_body, &one_slot)
 
-/* More deletes than the index has spare entries. */
+/* Makes more deletes than the index has spare entries. */
 static void churn_body(struct node *n)
 {
     struct site s;
@@ -388,8 +388,8 @@ static bool is_whole(const unsigned char *value, size_t size, uint64_t *number)
     return memcmp(whole, value, size) == 0;
 }
 
-/* Node 0 updates, and tells of each update when it is over. The others' reads are never torn,
- * never older than what was over before they began, and never go back. */
+/* Node 0 updates, and announces each update when it is complete. The others' reads are never torn,
+ * never older than updates that were complete before they began, and never go back. */
 static void readers_body(struct node *n)
 {
     struct site s;
@@ -433,7 +433,7 @@ READERS(4096)
 static struct loco_kvstore_config impatient = {
     .value_size = 8, .capacity = 64, .owner_ns = 500000, .torn_ns = 500000};
 
-/* A value that stays half-written is never given out. */
+/* A value that stays half-written is never returned. */
 static void torn_body(struct node *n)
 {
     struct site s;
@@ -465,8 +465,8 @@ ON_EACH_FABRIC(torn_value, 2, torn_body, NULL)
 
 enum { CREW = 3, TALLY_IN = 1, TALLY_OUT, TALLY_UPDATES };
 
-/* Everybody inserts, deletes and reads the same few keys: each insert that succeeds makes
- * room for one delete that does. A value says which key it is of. */
+/* All nodes insert, delete and read the same few keys. Each successful insert makes room for one
+ * successful delete. A value names its key. */
 static void race(struct site *s, uint32_t index)
 {
     struct node *n = s->n;
@@ -512,8 +512,8 @@ static uint64_t increments(void)
     return effort(8, 3);
 }
 
-/* Locks, over the end of their tickets. Only one thread at a time has key 10 in, so increments of
- * key 9 by read and update are lost only if two inserts of key 10 succeed. */
+/* Tests the locks across the overflow of their tickets. Only one thread at a time has inserted key
+ * 10, so increments of key 9 by read and update are lost only if two inserts of key 10 succeed. */
 static void increment(struct site *s, uint32_t index)
 {
     uint64_t value;
@@ -570,7 +570,7 @@ static void wait_all(struct site *s, struct loco_kv_window *w, unsigned count, i
     }
 }
 
-/* All the keys of this node, a window at a time and each operation on its own. */
+/* Works on all keys of this node, a window at a time and each operation separately. */
 static void sweep(struct site *s, struct loco_kv_window *w, enum loco_kv_kind kind, uint64_t add,
                   int expected)
 {
@@ -630,8 +630,8 @@ static struct loco_kvstore_config wide_at_inserter = {
 ON_EACH_FABRIC(window_at_lock, 2, window_body, &wide_at_lock)
 ON_EACH_FABRIC(window_at_inserter, 2, window_body, &wide_at_inserter)
 
-/* A whole window on one key, so on one lock, and polled from its end: all are done once, and
- * one of them is the last. */
+/* A whole window of operations on one key, hence on one lock, polled from its end. Each operation
+ * ends once, and one of them is the last. */
 static void hot_window_body(struct node *n)
 {
     struct site s;
@@ -656,7 +656,7 @@ static void hot_window_body(struct node *n)
     meet(&s);
     CHECK(n, loco_kvstore_read(&s.kv, 1, &got) == 0);
     CHECK(n, got / 1000 >= 1 && got / 1000 <= n->count && got % 1000 < WINDOW);
-    /* The same with one insert that succeeds, and one delete. */
+    /* The same, where one insert and one delete succeed. */
     meet(&s);
     for (unsigned i = 0; i < WINDOW; i++)
         loco_kv_start_delete(loco_kv_window_op(w, i), 1);
@@ -680,7 +680,7 @@ ON_EACH_FABRIC(window_on_one_key, 2, hot_window_body, NULL)
 
 /* --- lost nodes ------------------------------------------------------------------------------- */
 
-/* Node 2 inserts and leaves. What it hosted is lost; the rest goes on without it. */
+/* Node 2 inserts keys and leaves. The keys that it hosted are lost; the rest still works. */
 static void lost_body(struct node *n)
 {
     struct site s;
@@ -709,7 +709,7 @@ static void lost_body(struct node *n)
     tally(&s, TALLY_IN, 1);
     while (tally_at(&s, 0, TALLY_IN) < 2 && !loco_relax(n->mgr, &wait))
         ;
-    /* Of lost keys, those whose lock is not lost can be deleted and inserted anew. */
+    /* Lost keys whose lock is not lost can be deleted and inserted again. */
     for (uint64_t i = n->id; i < 30; i += 2) {
         int rc = loco_kvstore_delete(&s.kv, i);
         CHECK(n, rc == 0 || rc == -ECONNRESET);
@@ -719,7 +719,7 @@ static void lost_body(struct node *n)
         renewed++;
     }
     CHECK(n, renewed > 0);
-    /* Each waits at home: who has seen that both are through leaves. */
+    /* Each node waits on its own memory, and leaves when it has seen that both are done. */
     for (uint32_t node = 0; node < 2; node++)
         CHECK(n, loco_atomic_fetch_add(loco_atomic_at(&s.words, node, TALLY_OUT), 1, &value) == 0);
     while (tally_at(&s, n->id, TALLY_OUT) < 2 && !loco_relax(n->mgr, &wait))
@@ -730,7 +730,7 @@ static void lost_body(struct node *n)
 ON_EACH_FABRIC(lost_node_at_lock, 3, lost_body, &words_at_lock)
 ON_EACH_FABRIC(lost_node_at_inserter, 3, lost_body, &words_at_inserter)
 
-/* Node 1 leaves with a lock, one of node 0's. */
+/* Node 1 leaves while it holds one of node 0's locks. */
 static void orphan_body(struct node *n)
 {
     struct site s;

@@ -1,5 +1,5 @@
-/* The key-value store's index at one node, on its own: hashes that collide, and tables that are
- * full. Look-ups beside changes are a workload of tests/sim. */
+/* Tests the key-value store's index at one node, on its own: colliding hashes and full tables. A
+ * workload of tests/sim tests look-ups during changes. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -70,7 +70,7 @@ Test(kvstore_index, any_hash_may_be_a_key)
     kv_index_close(idx);
 }
 
-/* What the table keeps of their hashes is the same. */
+/* The table keeps the same part of these keys' hashes. */
 Test(kvstore_index, keys_with_the_same_half_are_told_apart)
 {
     const uint64_t a = UINT64_C(7) << 32, b = a | 0x80, absent = a | 0x100;
@@ -87,7 +87,7 @@ Test(kvstore_index, keys_with_the_same_half_are_told_apart)
     kv_index_close(idx);
 }
 
-/* This node is the last to hear that `a` is gone. */
+/* This node is the last to learn that `a` was removed. */
 static void use_again(uint64_t a, uint64_t b, bool late_first)
 {
     cr_assert_eq(kv_index_open(&idx, 1, 8, 8), 0);
@@ -134,7 +134,7 @@ Test(kvstore_index, one_line_is_the_home_of_all_keys)
     kv_index_close(idx);
 }
 
-/* All that it was opened for fits, and none comes in when no word is free. */
+/* The index takes as many keys as it was opened for, and no key when no word is free. */
 Test(kvstore_index, full)
 {
     enum { SLOTS = 60, LATE = 40, SOME = 1000 };

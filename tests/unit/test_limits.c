@@ -1,4 +1,5 @@
-/* A test that hangs is ended (tests/limits.c): this program is run again, with one that does. */
+/* Tests that a hanging test is ended (tests/limits.c): runs this program again with a test that
+ * hangs. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

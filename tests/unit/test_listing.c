@@ -1,6 +1,6 @@
 /*
- * The listing of a scenario, whose hash nodes greet each other with: the same for scenarios that
- * say the same, another one where a key differs that all nodes must have alike.
+ * Tests the listing of a scenario, whose hash nodes exchange when they meet. Equivalent scenarios
+ * have the same listing. It differs if a key differs that all nodes must have alike.
  */
 #include "test_scenario.h"
 
@@ -13,7 +13,7 @@ static struct hil_scenario *load_set(const char *set)
     return load(SMALL, sets);
 }
 
-/* Whether SMALL with this set has another hash. */
+/* Whether SMALL with this --set has another hash. */
 static bool differs(const char *set)
 {
     struct hil_scenario *a = load(SMALL, NULL), *b = load_set(set);
@@ -82,8 +82,8 @@ Test(listing, what_a_machine_sets_for_itself_does_not)
         cr_expect_not(differs(own[i]), "%s", own[i]);
 }
 
-/* In the order of the schema, whatever the order of the file: so that the first key that differs is
- * the same at both nodes. */
+/* The listing has the order of the schema, whatever the order of the file, so that the first
+ * differing key is the same on both nodes. */
 Test(listing, is_in_one_order)
 {
     struct hil_scenario *a = load(SMALL, NULL);
@@ -98,7 +98,7 @@ Test(listing, is_in_one_order)
 
 /* --- the document ------------------------------------------------------------------------- */
 
-/* Whether the list of docs/validity.md has the key, or a block that it is in, in backquotes. */
+/* Whether the list in docs/validity.md has the key, or a block that contains it, in backquotes. */
 static bool is_documented(const char *text, const char *path)
 {
     char quoted[256];

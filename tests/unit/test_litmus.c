@@ -1,9 +1,9 @@
 /*
- * Litmus tests with real threads and processes, a round after the other in step, so that the nodes
- * act at the same moment on different processors: what docs/memory-model.md forbids never happens.
- * What it allows need not happen on every fabric; tests/sim shows that.
+ * Litmus tests with real threads and processes. They run rounds in step, so that the nodes act at
+ * the same moment on different processors. Outcomes that docs/memory-model.md forbids must never
+ * happen. Outcomes that it allows need not happen on every fabric; tests/sim shows those.
  *
- * LITMUS_ROUNDS says how many rounds (make soak: millions).
+ * LITMUS_ROUNDS is the number of rounds (make soak: millions).
  */
 #include <criterion/criterion.h>
 #include <sched.h>
@@ -22,15 +22,15 @@ struct player {
     uint64_t *result; /* network memory */
 };
 
-/* What one program does; all its values rise with the rounds. */
+/* The actions of a program. All its values increase with the rounds. */
 struct program {
     uint32_t nodes;
     uint64_t (*act)(struct player *player, uint64_t round);
-    /* Whether what the nodes got in this round was forbidden. */
+    /* Whether the nodes' results of this round are forbidden. */
     bool (*is_wrong)(const uint64_t *got, uint64_t round);
 };
 
-/* One node's part of what all share: in a cache line of its own. */
+/* One node's part of the shared state, in a cache line of its own. */
 struct stand {
     _Alignas(128) _Atomic uint64_t begun;
     _Atomic uint64_t ended;
@@ -132,7 +132,7 @@ static uint64_t local(struct player *p, size_t at)
     return __atomic_load_n(&p->words[at / 8], __ATOMIC_ACQUIRE);
 }
 
-/* One of the words that the array has at each node. */
+/* One of the array's words at each node. */
 static struct loco_atomic_word word_at(struct player *p, uint32_t node, uint32_t index)
 {
     return loco_atomic_at(&p->array, node, index);

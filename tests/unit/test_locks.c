@@ -1,4 +1,4 @@
-/* atomic_var and ticket_lock, on every fabric and under chaos. */
+/* Tests of atomic_var and ticket_lock, on every fabric and under chaos. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@ static int run_chaos(uint32_t count, void (*body)(struct node *node), void *arg)
     return 0;
 }
 
-/* `how`: a pointer to what the body finds in node->arg. */
+/* `how` points to the value that the body finds in node->arg. */
 #define ON_EACH_FABRIC(suite, test_name, count, body, how)                                         \
     Test(suite, test_name##_sim)                                                                   \
     {                                                                                              \
@@ -110,7 +110,7 @@ static uint64_t loaded(struct node *n, struct loco_atomic_word word)
 
 enum { ADDS = 60 };
 
-/* Every node draws numbers from one counter; each number is drawn once. */
+/* All nodes draw numbers from one counter. Each number is drawn once. */
 static void counter_body(struct node *n)
 {
     struct loco_atomic_var counter;
@@ -139,7 +139,7 @@ static void counter_body(struct node *n)
     CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
     CHECK(n, loco_atomic_var_cached(&counter) == ADDS * n->count);
 
-    /* No such word, no such node. */
+    /* Operations on a word or a node that does not exist fail. */
     CHECK(n, loco_atomic_load(loco_atomic_at(&drawn, 0, ADDS), &number) == -ERANGE);
     CHECK(n, loco_atomic_store(loco_atomic_at(&drawn, n->count, 0), 1) == -ERANGE);
     CHECK(n, loco_barrier_wait(&bar) == 0);
@@ -156,7 +156,7 @@ static uint64_t draw(uint64_t *state)
     return *state >> 33;
 }
 
-/* One operation of those that wait, on a word and on a plain variable that models it. */
+/* Makes one of the waiting operations, on a word and on a plain variable that models it. */
 static void operate(struct node *n, struct loco_atomic_word word, uint64_t *model, uint64_t random)
 {
     uint64_t operand = random / 8, was = *model, old = was;
@@ -185,7 +185,7 @@ static void operate(struct node *n, struct loco_atomic_word word, uint64_t *mode
     CHECK(n, loaded(n, word) == *model);
 }
 
-/* The same of those that only post. */
+/* The same for the operations that only post. */
 static void post(struct node *n, struct loco_atomic_word word, uint64_t *model)
 {
     uint64_t *old = loco_mem_ref_take(n->mgr);
@@ -194,7 +194,7 @@ static void post(struct node *n, struct loco_atomic_word word, uint64_t *model)
     CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0 && old[0] == *model);
     ack = loco_atomic_post_compare_swap(word, *model + 5, 77, &old[1]);
     CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0 && old[1] == *model + 5);
-    ack = loco_atomic_write(word, 78); /* in order before what this thread does there next */
+    ack = loco_atomic_write(word, 78); /* placed before this thread's next operations there */
     CHECK(n, ack.error == 0);
     ack = loco_atomic_post_load(word, &old[2]);
     CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0 && old[2] == 78);
@@ -225,8 +225,8 @@ static void model_body(struct node *n)
 
 ON_EACH_FABRIC(atomic_var, model, 3, model_body, NULL)
 
-/* Values that are exchanged are neither lost nor doubled, whatever else goes on: with all that
- * was put in, all that came out and what is left, the sums agree. */
+/* Exchanged values are neither lost nor duplicated, whatever else happens: the sums of the inserted
+ * values equal those of the removed and remaining ones. */
 static void exchange_body(struct node *n)
 {
     struct loco_atomic_var token, in, out;
@@ -275,10 +275,10 @@ ON_EACH_FABRIC(atomic_var, device_memory_falls_back_and_says_so, 1, device_body,
 
 struct how {
     unsigned handover, threads, rounds;
-    uint64_t first_ticket; /* where the counters begin, at the network and at each node */
+    uint64_t first_ticket; /* start of the counters, at the network and at each node */
 };
 
-/* What the lock protects: one word at the lock's host, one at another node. */
+/* The lock protects one word at the lock's host and one at another node. */
 struct protected
 {
     const struct how *how;
@@ -292,7 +292,7 @@ struct protected
 
 enum { HOST = 1 };
 
-/* Above the number of the node that holds, and the passes. */
+/* The passes are in the bits above the holder's node number. */
 static const uint64_t TICKET = 1ull << 32;
 
 static void begin(struct node *n, struct protected *p)
@@ -312,8 +312,8 @@ static void begin(struct node *n, struct protected *p)
     CHECK(n, loco_barrier_wait(&p->bar) == 0);
 }
 
-/* A lock that nobody holds or waits for serves the ticket that the next to come will get; so
- * none was lost and none leaked. */
+/* A lock that nobody holds or waits for serves the ticket that comes next. So no ticket was lost or
+ * leaked. */
 static void check_rest(struct node *n, struct protected *p)
 {
     CHECK(n, loco_barrier_wait(&p->bar) == 0);
@@ -335,7 +335,7 @@ static void end(struct node *n, struct protected *p)
     loco_ticket_lock_fini(&p->lock);
 }
 
-/* The member of the data's region that node `node` is. */
+/* The node's member number in the data's region. */
 static unsigned at(const struct protected *p, const struct node *n, uint32_t node)
 {
     return node == n->id ? LOCO_SELF : (unsigned)loco_channel_member(&p->data.channel, node);
@@ -361,7 +361,7 @@ static void write_word(struct node *n, struct protected *p, uint32_t node, size_
     CHECK(n, ack.error == 0);
 }
 
-/* Read, modify, write. The fence is the least that covers what is written. */
+/* Reads, modifies and writes. The fence is the weakest that covers the writes. */
 static void section(struct node *n, struct protected *p, bool both)
 {
     write_word(n, p, HOST, 0, read_word(n, p, HOST, 0) + 1);
@@ -383,7 +383,7 @@ static void sections(struct hand *h)
     }
 }
 
-/* Acquires in all three ways; those that fail must leave no trace. */
+/* Acquires in all three ways. Failed attempts must leave no trace. */
 static void mixed_sections(struct hand *h)
 {
     struct node *n = h->node;
@@ -453,7 +453,7 @@ ON_EACH_FABRIC(ticket_lock, loses_no_ticket_at_the_wrap, 2, mixed_body, &wrappin
 
 /* --- while somebody holds the lock ------------------------------------------------------------ */
 
-/* Also: not by another thread of the holder's own node. */
+/* Not even another thread of the holder's node can acquire it. */
 static void cannot(struct hand *h)
 {
     struct node *n = h->node;
@@ -483,10 +483,10 @@ static void held_body(struct node *n)
         CHECK(n, loco_ticket_lock_release(&p.lock, LOCO_FENCE_NONE) == 0);
     CHECK(n, loco_ticket_lock_timed(&p.lock, TEST_TIMEOUT) == 0);
     CHECK(n, loco_ticket_lock_release(&p.lock, LOCO_FENCE_NONE) == 0);
-    CHECK(n, loco_fence_thread(n->mgr) == 0); /* the release is only posted */
+    CHECK(n, loco_fence_thread(n->mgr) == 0); /* as the release is only posted */
     check_rest(n, &p);
 
-    /* One that is free is had at the first try, by each in turn, whoever had it before. */
+    /* A free lock is acquired at the first try, by each node in turn, whoever held it before. */
     for (uint32_t turn = 0; turn < 4 * n->count; turn++) {
         if (turn % n->count == n->id) {
             CHECK(n, loco_ticket_lock_try(&p.lock) == 0);
@@ -501,7 +501,7 @@ static void held_body(struct node *n)
 ON_EACH_FABRIC(ticket_lock, held_strictly, 3, held_body, &strict)
 ON_EACH_FABRIC(ticket_lock, held_with_handover, 3, held_body, &bounded)
 
-/* From afar, where nothing comes to this node when the holder leaves. */
+/* From another node, where nothing arrives when the holder releases. */
 static void patient_body(struct node *n)
 {
     struct protected p;
@@ -531,9 +531,9 @@ Test(ticket_lock, a_timed_wait_from_afar_ends_soon_after_the_release)
 
 /* --- fairness --------------------------------------------------------------------------------- */
 
-/* All want the lock all the time, and keep count of how long a node lets the others wait.
- * Word 1 at the host: which node was in last; word 2: how often in a row; word 3: the longest
- * row. */
+/* All nodes want the lock all the time, and count how long one node makes the others wait. Word 1
+ * at the host is the last holder's node, word 2 its number of successive holds, and word 3 the
+ * longest such series. */
 static void greedy_sections(struct hand *h)
 {
     struct node *n = h->node;
@@ -544,7 +544,7 @@ static void greedy_sections(struct hand *h)
         uint64_t row = read_word(n, p, HOST, 1) == n->id + 1 ? read_word(n, p, HOST, 2) + 1 : 1;
         write_word(n, p, HOST, 1, n->id + 1);
         write_word(n, p, HOST, 2, row);
-        /* Not in the end: the others may be through with their rounds. */
+        /* Not at the end, as the others may have finished their rounds. */
         if (i < p->how->rounds / 2 && row > read_word(n, p, HOST, 3))
             write_word(n, p, HOST, 3, row);
         CHECK(n, loco_ticket_lock_release(&p->lock, LOCO_FENCE_PAIR) == 0);
@@ -563,12 +563,12 @@ static void greedy_body(struct node *n)
     for (unsigned i = 1; i < p.how->threads; i++)
         await(&hands[i]);
     check_rest(n, &p);
-    /* A node's own turn, and those that it passes. */
+    /* A node's own turn, and the turns that it passes on. */
     CHECK(n, read_word(n, &p, HOST, 3) == p.how->handover + 1);
     end(n, &p);
 }
 
-/* In virtual time, where nobody is ever held up between two sections. */
+/* Only in virtual time, where no thread is ever delayed between two sections. */
 static struct how greedy_strict = {.handover = 0, .threads = 1, .rounds = 40};
 static struct how greedy = {.handover = 4, .threads = 1, .rounds = 100};
 static struct how greedy_threads = {.handover = 4, .threads = 3, .rounds = 60};
@@ -590,8 +590,8 @@ Test(ticket_lock, is_fair_within_its_bound_to_threads)
 
 /* --- fences ----------------------------------------------------------------------------------- */
 
-/* Node 0's helper writes word 1 of node 2, and then node 0 itself word 0, under the lock. A
- * global fence covers both: who sees the second, sees the first. */
+/* Under the lock, node 0's helper writes word 1 of node 2, and then node 0 itself writes word 0. A
+ * global fence covers both: a node that sees the second write sees the first. */
 struct helped {
     struct protected *p;
     _Atomic uint64_t wanted, written;
@@ -702,7 +702,7 @@ static void arguments_body(struct node *n)
 
 ON_EACH_FABRIC(ticket_lock, arguments, 1, arguments_body, NULL)
 
-/* Rests between looks: nothing comes to a node when a word of another changes. */
+/* Rests between looks, as nothing arrives at a node when another node's word changes. */
 static void await_total(struct node *n, struct protected *p, uint64_t total)
 {
     const uint64_t end = loco_clock(n->mgr) + TEST_TIMEOUT;
@@ -715,19 +715,20 @@ static void await_total(struct node *n, struct protected *p, uint64_t total)
     CHECK(n, done == total);
 }
 
-/* The lock's host leaves after node 0 is done, and node 0, whose word this is, after that. */
+/* The lock's host leaves after node 0 is done, and node 0, which has this word, leaves after that.
+ */
 static void see_off(struct node *n, struct protected *p)
 {
     uint64_t done;
 
     await_total(n, p, n->id == HOST);
     int rc = loco_atomic_fetch_add(loco_atomic_of(&p->total), 1, &done);
-    CHECK(n, rc == 0 || n->id == HOST); /* node 0 may be away before it answers */
+    CHECK(n, rc == 0 || n->id == HOST); /* node 0 may leave before it answers */
     if (n->id != HOST)
         await_total(n, p, 2);
 }
 
-/* A lock that a member leaves with, and holds, is the others' again. */
+/* When a member leaves while it holds a lock, the others can acquire it again. */
 static void leaver_body(struct node *n)
 {
     struct protected p;
@@ -768,7 +769,7 @@ static void watch(struct loco_node *node, struct loco_wait *wait)
         turns_most = wait->turns;
 }
 
-/* Advances what `work` waits for, and looks whether its wait began anew each time. */
+/* Advances the thing that `work` waits for, and checks that its wait restarted each time. */
 static void expect_restarts(struct node *n, void (*work)(struct hand *hand), void *arg,
                             void (*serve)(void *arg, uint64_t turn))
 {
@@ -805,9 +806,9 @@ static void serve_lock(void *arg, uint64_t turn)
     loco_atomic_store(loco_atomic_at(lock->words, 0, 8), turn * TICKET);
 }
 
-/* A thread has others before it, each of which takes its time. A wait's turns say how long nothing
- * has happened, and a fabric lets the CPU sleep by them: so they begin anew with each one served.
- */
+/* A thread waits behind others, each of which takes a while. A wait counts turns in which nothing
+ * happened, and a fabric lets the CPU sleep longer the more there are. So the count restarts each
+ * time that another thread is served. */
 static void served_body(struct node *n)
 {
     const unsigned *handover = n->arg;

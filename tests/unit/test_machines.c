@@ -1,5 +1,5 @@
-/* Motors and battery: against closed forms, and a fine integration of the equations written again.
- */
+/* Tests the motors and the battery against closed forms, and against a fine integration of
+ * independently written equations. */
 #include <string.h>
 
 #include "model_rig.h"
@@ -59,7 +59,7 @@ Test(dc_motor, agrees_with_a_fine_integration)
     rig_end(&rig);
 }
 
-/* At rest v = R i + K w and K i = B w + load. */
+/* In the steady state v = R i + K w and K i = B w + load. */
 Test(dc_motor, comes_to_rest_at_its_speed)
 {
     struct rig rig = rig_open("dc_motor", NULL, NULL, period_s);
@@ -109,7 +109,7 @@ Test(pmsm, agrees_with_a_fine_integration)
     rig_end(&rig);
 }
 
-/* What the source gives is what the windings and the shaft take, when nothing changes any more. */
+/* In the steady state the power of the source equals that of the windings and the shaft. */
 Test(pmsm, keeps_the_balance_of_power)
 {
     struct rig rig = rig_open("pmsm", NULL, NULL, period_s);
@@ -148,7 +148,7 @@ Test(pmsm, the_inverter_gives_no_more_than_it_has)
 
 /* --- the battery ---------------- */
 
-/* A current that is held from rest: both pairs follow it exponentially, and the charge falls. */
+/* With a current held from rest, both pairs follow it exponentially and the charge falls. */
 Test(battery, answers_a_step_of_its_current)
 {
     const double step_s = 0.1, current = 20;
@@ -165,7 +165,7 @@ Test(battery, answers_a_step_of_its_current)
                          current * (0.02 - 0.01 * expm1(-t / 1.0) - 0.015 * expm1(-t / 75.0)),
                      1e-12, "voltage");
     }
-    rig.in[0] = 0; /* the series resistance lets go at once */
+    rig.in[0] = 0; /* the series resistance's voltage vanishes at once */
     cr_assert_eq(rig.model->output(rig.self, rig.in, rig.in + 8), 0);
     expect_close(rig.in[8], rig.out[0] + 0.02 * current, 1e-12, "voltage");
     rig_end(&rig);

@@ -1,6 +1,6 @@
 /*
- * trace.mcap, read back by a reader of the format's own words (https://mcap.dev/spec): its records
- * and their lengths, its sums, what the summary says of them, and the numbers of the record.
+ * Reads trace.mcap back with an independent reader of the format (https://mcap.dev/spec), and
+ * checks its records and their lengths, its checksums, its summary, and the numbers of the record.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ static uint64_t number(struct span *s, unsigned size)
     return value;
 }
 
-/* Of which a few can be held at a time. */
+/* A few results can be held at a time. */
 static const char *text(struct span *s)
 {
     static char texts[8][4096];
@@ -84,7 +84,7 @@ static struct read {
     struct span file;
     struct message *messages;
     unsigned message_count, schema_count, channel_count, chunk_count, metadata_count, index_count;
-    unsigned chunk_begin; /* its first message */
+    unsigned chunk_begin; /* index of its first message */
     char topics[CHANNELS_MAX][64], signals[CHANNELS_MAX][256], schemas[CHANNELS_MAX][4096];
     unsigned schema_of[CHANNELS_MAX];
     uint64_t chunks[CHUNKS_MAX], chunk_lengths[CHUNKS_MAX], counts[CHANNELS_MAX];
@@ -169,7 +169,7 @@ static void read_chunk(struct span s, uint64_t at, uint64_t length)
     free(records);
 }
 
-/* The entries are of the messages of the channel in the chunk before. */
+/* The entries are those of the channel's messages in the preceding chunk. */
 static void read_message_index(struct span s)
 {
     const uint64_t channel = number(&s, 2);
@@ -351,7 +351,7 @@ static void write_trace(const struct hil_stream_config *streams, unsigned count,
 
 /* --- what it has ------------------------------------------------------------------------------ */
 
-/* At one time the first stream is first. */
+/* Among messages with the same time, the first stream's come first. */
 Test(mcap, the_rows_of_all_nodes_in_the_order_of_time)
 {
     static const struct hil_column hub[] = {
@@ -375,7 +375,7 @@ Test(mcap, the_rows_of_all_nodes_in_the_order_of_time)
     read_file();
     cr_assert_eq(r.message_count, 5);
     cr_expect_eq(r.chunk_count, 1);
-    cr_expect_eq(r.schema_count, 2); /* both cells have one */
+    cr_expect_eq(r.schema_count, 2); /* both cells share one */
     cr_expect_eq(r.channel_count, 3);
     expect_message(0, "/hub", 0,
                    "{\"time_s\":0,\"output_v\":240,\"duty\":[0.1,0.33333333333333331],\"step\":0}");
@@ -395,7 +395,7 @@ Test(mcap, the_rows_of_all_nodes_in_the_order_of_time)
     cr_expect(strstr(r.schemas[1], "\"duty\":{\"type\":\"array\",\"items\":{\"type\":\"number\""));
 }
 
-/* In real time: the steps that the record has, once. */
+/* In real time, each recorded step is there once. */
 Test(mcap, steps_are_those_of_the_record)
 {
     static const struct hil_column columns[] = {
@@ -411,7 +411,7 @@ Test(mcap, steps_are_those_of_the_record)
     expect_message(1, "/hub", 6500, "{\"time_s\":6.5e-6,\"speed\":12,\"step\":6}");
 }
 
-/* Several chunks, and more rows than are in memory at a time. */
+/* Several chunks, and more rows than are in memory at once. */
 Test(mcap, a_long_record)
 {
     enum { ROWS = 60000 };
@@ -460,7 +460,7 @@ Test(mcap, names_that_no_program_has_to_quote)
                    "\"column\":4}");
 }
 
-/* Before the rows of the same time. What was before the start is at 0. */
+/* Events come before the rows of the same time. Events before the start have time 0. */
 Test(mcap, events_are_a_topic)
 {
     static const struct hil_column hub[] = {{"time_s", "s", "", 1, {0}}};
@@ -509,7 +509,7 @@ Test(mcap, a_record_without_rows)
     cr_expect_eq(r.channel_count, 1);
 }
 
-/* What was there is not lost, and nothing is left half done. */
+/* An existing file is not lost, and no partial file remains. */
 Test(mcap, what_cannot_be_exported)
 {
     static const struct hil_column columns[] = {{"n", "", "", 1, {0}}};

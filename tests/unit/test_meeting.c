@@ -1,4 +1,4 @@
-/* Where nodes meet that are started by hand, and what they know. */
+/* Tests the meeting place of nodes that are started by hand, and what they know of each other. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ Test(meeting, nodes_meet_in_the_users_own_folder)
     cr_expect_neq(access(path, F_OK), 0);
     close(held);
 
-    /* One that others may enter, or that is no folder, is not the user's own. */
+    /* A place that others may enter, or that is not a folder, is not accepted. */
     chmod(own, 0755);
     hil_meeting_derive(path, "s", "", none);
     cr_expect_not(starts_with(path, own), "%s", path);
@@ -81,7 +81,7 @@ Test(meeting, a_folder_in_tmp_cannot_be_named_beforehand)
     cr_expect_lt(strlen(second) + 15, strlen(path), "%s, %s", second, path);
 }
 
-/* In a process that ends without another word, as a launcher does that is killed. */
+/* In a process that ends abruptly, like a killed launcher. */
 static void leave_a_folder(void)
 {
     char socket[HIL_PLACE_SIZE + 8];
@@ -108,8 +108,8 @@ static unsigned folders_in(const char *own)
     return count;
 }
 
-/* Whoever makes a folder removes those whose owners were killed; no other's, and none of programs
- * that were started by hand, whose folders nobody holds. */
+/* Making a folder removes the folders whose owners were killed. It does not remove those of other
+ * users, nor those of programs that were started by hand, which no process holds. */
 Test(meeting, a_folder_that_nobody_holds_goes)
 {
     char own[] = "/tmp/hiloco-own-XXXXXX", by_hand[HIL_PLACE_SIZE];
@@ -132,7 +132,8 @@ Test(meeting, a_folder_that_nobody_holds_goes)
     rmdir(own);
 }
 
-/* What others may have put there is not removed, nor what they may have made of it. */
+/* Files that others may have put there are not removed, nor anything that they may have replaced it
+ * with. */
 Test(meeting, what_is_no_folder_of_a_run_stays)
 {
     char own[] = "/tmp/hiloco-own-XXXXXX", target[80], name[80];

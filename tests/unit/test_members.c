@@ -1,7 +1,7 @@
 /*
- * What each channel does for those who are left when a member dies: docs/memory-model.md has it as
- * a table. Node 2 dies; nodes 0 and 1 first see what the channels say, then construct them anew, of
- * two members.
+ * Tests what each channel does for the remaining members when one dies (the table in
+ * docs/memory-model.md). Node 2 dies. Nodes 0 and 1 first check the channels' results, then
+ * construct the channels again with two members.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ enum { NODES = 3, DEAD = 2 };
         cr_assert_eq(run_nodes(ON_PROCESSES, NODES, body, NULL), 0);                               \
     }
 
-/* How far each node is: beside the channels that are tested, and of no use to them. */
+/* Each node's progress. It is separate from the tested channels. */
 static void reach(struct loco_sst *progress, uint64_t stage)
 {
     loco_sst_store_mine(progress, &stage);
@@ -44,11 +44,11 @@ static uint64_t stage_of(struct loco_sst *progress, uint32_t node)
     return stage;
 }
 
-/* The dead is as far as the others need it. Its own body ends here, where it is no process. */
+/* The dying node has come as far as the others need. Its body ends here if it is not a process. */
 static void die_or_see(struct node *n, struct loco_sst *progress)
 {
     reach(progress, 1);
-    if (n->id == DEAD) /* what it has told is placed before it dies */
+    if (n->id == DEAD) /* places its messages before it dies */
         CHECK(n, loco_fence_global(n->mgr) == 0);
     for (uint32_t node = 0; node < n->count; node++)
         AWAIT(n, stage_of(progress, node) >= 1);
@@ -58,14 +58,14 @@ static void die_or_see(struct node *n, struct loco_sst *progress)
         AWAIT(n, loco_peer_lost(n->mgr, DEAD));
 }
 
-/* Both who are left are there. */
+/* Both remaining nodes have come this far. */
 static void meet_at(struct node *n, struct loco_sst *progress, uint64_t stage)
 {
     reach(progress, stage);
     AWAIT(n, stage_of(progress, 1 - n->id) >= stage);
 }
 
-/* The members of what is constructed anew, seen from this node. */
+/* The members of the channels that are constructed again, as seen from this node. */
 static struct loco_members the_other(const struct node *n)
 {
     static const uint32_t nodes[] = {0, 1};
@@ -110,7 +110,7 @@ static void sync_body(struct node *n)
     loco_ticket_lock_fini(&unheld);
     loco_ticket_lock_fini(&hosted);
     if (n->id != DEAD) {
-        meet_at(n, &progress, 3); /* the old endpoints are ended */
+        meet_at(n, &progress, 3); /* the old endpoints have ended */
         CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", the_other(n)) == 0);
         CHECK(n, loco_ticket_lock_init(&held, n->mgr, NULL, "held", 0, the_other(n), 4) == 0);
         CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
@@ -144,7 +144,7 @@ static void queue_again(struct node *n, struct loco_sst *progress)
     loco_shared_queue_fini(&q);
 }
 
-/* More than the ring holds, so that a dead receiver would stop it. */
+/* More than the ring holds, so a dead receiver would block it. */
 static void send_much(struct node *n, struct loco_ringbuffer *ring)
 {
     struct loco_message message;
@@ -235,7 +235,7 @@ static bool on_sim(const struct node *n)
     return strcmp(n->fabric->ops->name, "sim") == 0;
 }
 
-/* Between the two who are left a key is inserted, updated, read and deleted. */
+/* A key is inserted, updated, read and deleted between the two remaining nodes. */
 static void use_store(struct node *n, struct loco_kvstore *kv, struct loco_sst *progress)
 {
     const uint64_t key = key_at(kv, 1), more = 8;

@@ -1,6 +1,7 @@
 /*
- * What is true of every model that is built in, and what hil_model_check says of one that is not
- * right. Each model's own numbers are in test_plants.c, test_controllers.c and the like.
+ * Tests properties that every built-in model must have, and the messages of hil_model_check for
+ * wrong models. Tests of each model's numbers are in test_plants.c, test_controllers.c and the
+ * like.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 
 /* --- the interface ---------------- */
 
-/* Models are compiled elsewhere and come as they are: what is there stays where it is. */
+/* Models may have been compiled elsewhere, so existing members must keep their places. */
 Test(models, the_interface_keeps_its_layout)
 {
     cr_assert_eq(sizeof(void *), 8u, "the numbers are of 64 bits");
@@ -232,7 +233,7 @@ Test(models, refuse_a_senseless_period)
         }
 }
 
-/* Inputs that wander in their ranges, or about 1 where these have no end. */
+/* Inputs that vary within their ranges, or about 1 where these are infinite. */
 static void wander(struct rig *rig, unsigned k)
 {
     const struct hil_quantities *inputs = &rig->model->inputs;
@@ -246,7 +247,7 @@ static void wander(struct rig *rig, unsigned k)
     }
 }
 
-/* Two components share nothing, and the same inputs give the same bits; all of out[] is set. */
+/* Two components share no state: the same inputs give the same bits. All of out[] is set. */
 Test(models, keep_no_state_outside)
 {
     for (const struct hil_model *const *m = hil_models; *m; m++) {
@@ -273,7 +274,7 @@ Test(models, keep_no_state_outside)
     }
 }
 
-/* A continuous component's outputs, asked for after a step, are those of the step. */
+/* output() of a continuous component after a step gives the outputs of that step. */
 Test(models, outputs_are_those_of_the_state)
 {
     for (const struct hil_model *const *m = hil_models; *m; m++) {
@@ -295,7 +296,7 @@ Test(models, outputs_are_those_of_the_state)
 
 /* --- parameters that are tuned ---------------- */
 
-/* Elsewhere in the row's range, and not far. */
+/* Another value in the row's range, not far away. */
 static double another_value(const struct hil_quantity *q)
 {
     const double other = q->value == 0 ? (q->min + q->max) / 2 : 1.25 * q->value;
@@ -303,7 +304,7 @@ static double another_value(const struct hil_quantity *q)
     return other <= q->max && other >= q->min ? other : 0.75 * q->value;
 }
 
-/* Makes steps with inputs that change, and compares what both give. */
+/* Makes steps with changing inputs, and compares the outputs of both components. */
 static void expect_alike(struct rig *a, struct rig *b, const char *what)
 {
     for (unsigned n = 0; n < 20; n++) {
@@ -316,7 +317,7 @@ static void expect_alike(struct rig *a, struct rig *b, const char *what)
     }
 }
 
-/* A component whose parameter was set is one that was made with it. */
+/* A component whose parameter was tuned behaves like one that was made with that value. */
 static void expect_tuned(const struct hil_model *m, unsigned row)
 {
     const struct hil_quantity *q = &m->parameters.at[row];
@@ -359,7 +360,7 @@ Test(models, what_is_tuned_is_as_if_made_so)
     cr_expect_gt(tunable, 60);
 }
 
-/* A lag that is tuned as it moves goes on with the slope that it has. */
+/* A lag that is tuned while it moves keeps its slope. */
 Test(models, a_second_order_lag_that_is_tuned_keeps_its_slope)
 {
     enum { FREQUENCY = 1 };

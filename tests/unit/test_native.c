@@ -1,5 +1,5 @@
-/* Models from shared libraries, compiled here: which are taken, which are refused and how, and what
- * a scenario that names one becomes. */
+/* Tests models from shared libraries, compiled here: which are accepted, which are refused and with
+ * what message, and the scenario made from one that names a library. */
 #include "test_scenario.h"
 
 #include <elf.h>
@@ -13,7 +13,7 @@
 
 TestSuite(native, .init = folder_open, .fini = folder_close);
 
-/* A plant and a law in one; -DCHANGE=... changes the descriptor, -DROW=... adds an input. */
+/* A plant and a law in one. -DCHANGE=... changes the descriptor, -DROW=... adds an input. */
 static const char source[] =
     "#include \"model.h\"\n"
     "#ifndef CHANGE\n#define CHANGE\n#endif\n"
@@ -67,7 +67,7 @@ static int load_model(const struct hil_loaded **loaded, const char *name, const 
     return hil_model_load(loaded, name, in, NULL, &(struct hil_said){text, 1024});
 }
 
-/* What is said of the file; its folder is FOLDER there. */
+/* The message about the file, with FOLDER for its folder. */
 static const char *refused(const char *name)
 {
     static char text[1024];
@@ -115,7 +115,7 @@ Test(native, is_loaded_once)
     cr_expect_eq(hil_model_find(one->name), one->model);
 }
 
-/* Folder first, then those of HILOCO_MODELS in their order. */
+/* The scenario's folder comes first, then those of HILOCO_MODELS in their order. */
 Test(native, is_looked_for)
 {
     const struct hil_loaded *native;
@@ -196,7 +196,8 @@ Test(native, a_descriptor_that_is_not_right_is_refused)
 
 /* --- a scenario ----------------------------------------------------------------------------- */
 
-/* The scenario's folder is that of all temporary files, so it names them by their whole paths. */
+/* The scenario's folder is the common one for temporary files, so it names libraries by full paths.
+ */
 static struct hil_scenario *load_native(const char *name, const char *more)
 {
     char plant[128], law[128];
@@ -234,7 +235,7 @@ Test(native, is_the_plant_of_one_converter)
     hil_scenario_free(s);
 }
 
-/* Where a file lies is of no importance to other nodes; what is in it is. */
+/* The path of a file does not matter to other nodes; its content does. */
 Test(native, nodes_of_other_builds_have_other_listings)
 {
     compile("law.so", "-DLAW");

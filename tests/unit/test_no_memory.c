@@ -1,5 +1,5 @@
 /*
- * Each allocation of the setup fails once. The setup then undoes what it has done, and returns
+ * Makes each allocation of the setup fail once. The setup must then undo its work and return
  * -ENOMEM. (Under `make sanitize` nothing may leak, either.)
  */
 #include <criterion/criterion.h>
@@ -28,7 +28,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_tsearch(const void *key, void **root, int (*compare)(const void *, const void *));
 int __wrap_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The calling thread's allocations until one fails; negative: none fails. */
+/* The number of the calling thread's allocations until one fails; negative: none fails. */
 static _Thread_local long until_failure = -1;
 
 static bool allocation_fails(void)
@@ -76,7 +76,7 @@ int __wrap_asprintf(char **text, const char *format, ...)
 /* --- the setup ----------------------------------------------------------------------------------
  */
 
-/* Constructs a channel of each type, and ends it. Returns 0 or the first error. */
+/* Constructs a channel of each type and ends it. Returns 0 or the first error. */
 static int construct_each(struct loco_manager *m)
 {
     const struct loco_kvstore_config config = {.value_size = 8, .capacity = 16};
@@ -121,8 +121,8 @@ static int construct_each(struct loco_manager *m)
     return 0;
 }
 
-/* The whole life of a node without its peer, in which one allocation fails. Returns 0 or the first
- * error. */
+/* Runs the whole life of a node without its peer, in which one allocation fails. Returns 0 or the
+ * first error. */
 static int live(long failing)
 {
     const struct loco_manager_config config = {
@@ -143,7 +143,7 @@ static int live(long failing)
     return rc;
 }
 
-/* An error is not owed: what the end of a channel allocates, it can do without. */
+/* An error is not required, as ending a channel also works without its allocations. */
 Test(no_memory, is_an_error_of_the_setup, .init = folder_open, .fini = folder_close)
 {
     long failures = 0;

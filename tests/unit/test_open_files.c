@@ -1,8 +1,9 @@
-/* How many files a process of a run may need: what its nodes share channels with. */
+/* Tests how many files a process of a run may need. That depends on the nodes with which its nodes
+ * share channels. */
 #include "harness/launch/open_files.h"
 #include "test_scenario.h"
 
-enum { OTHER = 64 }; /* besides the nodes' */
+enum { OTHER = 64 }; /* files that do not depend on nodes */
 
 Test(open_files, a_star_connects_its_first_node_with_all)
 {
@@ -14,7 +15,8 @@ Test(open_files, a_star_connects_its_first_node_with_all)
     hil_scenario_free(s);
 }
 
-/* Three nodes in a row: the second speaks with both, the third with the second alone. */
+/* Three nodes in a row: the second communicates with both others, the third only with the second.
+ */
 static const char row[] = "name: row\n"
                           "duration_s: 0.1\n"
                           "nodes:\n"
@@ -52,7 +54,7 @@ Test(open_files, each_shard_connects_with_all_peers)
     hil_scenario_free(s);
 }
 
-/* Nodes of one process share all they have there. */
+/* Nodes of one process share all their files there. */
 Test(open_files, on_shm_only_processes_count)
 {
     struct hil_scenario *s = load(SMALL, NULL);

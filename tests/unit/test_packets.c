@@ -1,6 +1,6 @@
 /*
- * Control messages that no manager would send: a node below the core says them to a live manager,
- * which logs what it refuses, and goes on.
+ * Tests control messages that no manager would send. A node below the core sends them to a live
+ * manager, which must log the refusal and continue.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ static size_t size_of(const struct loco_packet *p)
 
 static bool is_read(const struct loco_packet *p, size_t size)
 {
-    unsigned char exact[size ? size : 1]; /* a sanitizer sees what lies beyond */
+    unsigned char exact[size ? size : 1]; /* lets a sanitizer detect reads beyond */
     struct loco_packet read;
 
     memcpy(exact, p, size);
@@ -136,7 +136,7 @@ static void log_line(void *arg, enum loco_level level, const char *text)
     said_length += length + 1;
 }
 
-/* A manager as node 0, with a channel `v`, and a node 1 without a manager. */
+/* A manager as node 0 with a channel `v`, and a node 1 without a manager. */
 struct pair {
     char directory[32];
     struct loco_fabric *fabric, *raw_fabric;
@@ -190,7 +190,7 @@ static void await_said(const struct pair *t, const char *text)
         cr_assert_eq(loco_relax(t->mgr, &wait), 0, "never said: %s", text);
 }
 
-/* Of a refusal's text it would print whatever lies there, to the next zero. */
+/* Without a terminating zero, the manager would print memory beyond a refusal's text. */
 Test(packets, an_unknown_kind_is_refused)
 {
     struct loco_packet unknown = join();
@@ -224,7 +224,7 @@ Test(packets, a_flood_of_malformed_ones_does_not_fill_the_log)
     close_pair(&t);
 }
 
-/* A region of another size than here would have operations beyond its end. */
+/* With a region of another size, operations could go beyond its end. */
 Test(packets, a_region_of_another_size_does_not_connect)
 {
     struct loco_packet connect = join();

@@ -1,4 +1,5 @@
-/* Files of parameters (SSV), laid over scenarios: what they set, and what is said of mistakes. */
+/* Tests files of parameters (SSV) that are applied to scenarios: the values that they set, and the
+ * messages for mistakes. */
 #include "test_scenario.h"
 
 #include "folder.h"
@@ -34,8 +35,8 @@ enum { FILES_MAX = 3 };
 
 static char message[MESSAGE_BYTES];
 
-/* Loads a scenario with these files, a.ssv, b.ssv and so on (NULL at the end), and one --set or
- * none. */
+/* Loads a scenario with these files, named a.ssv, b.ssv and so on (NULL at the end), and with at
+ * most one --set. */
 static int load_with(struct hil_scenario **scenario, const char *text, const char *const *files,
                      const char *set)
 {
@@ -63,7 +64,7 @@ static struct hil_scenario *expect_loads(const char *text, const char *ssv, cons
     return s;
 }
 
-/* Whatever stands before the file's name is left out of what is expected. */
+/* The comparison ignores everything before the file's name. */
 static void expect_mistake(const char *text, const char *ssv, const char *expected)
 {
     struct hil_scenario *s = NULL;
@@ -92,7 +93,7 @@ static double parameter(const struct hil_scenario *s, const char *name, unsigned
     return c->parameters[i];
 }
 
-/* What the input has as long as nothing feeds it. */
+/* The input's value while nothing feeds it. */
 static double constant(const struct hil_scenario *s, const char *name, const char *row,
                        unsigned place)
 {
@@ -126,7 +127,7 @@ Test(parameters, initial_states_and_constant_inputs_are_set_too)
     hil_scenario_free(s);
 }
 
-/* To the last bit what a writer of the scenario would have written. */
+/* Equal to the last bit to the value that the scenario's writer would have written. */
 Test(parameters, units_are_converted)
 {
     static const struct {
@@ -222,7 +223,7 @@ Test(parameters, one_place_of_a_wide_row)
     hil_scenario_free(s);
 }
 
-/* Of an array of two models, those of the other have no such parameter. */
+/* In an array with two models, components of the other model lack the parameter. */
 Test(parameters, an_array_of_several_models)
 {
     static const char text[] =
@@ -256,7 +257,7 @@ Test(parameters, a_later_file_wins_and_a_set_wins_over_both)
     hil_scenario_free(s);
 }
 
-/* What a run leaves runs again, the same. */
+/* The scenario that a run leaves runs again with the same results. */
 Test(parameters, the_scenario_that_is_left_has_the_values)
 {
     static const char *const texts[] = {SERVO, SHORT};
@@ -403,7 +404,7 @@ Test(parameters, mistakes_in_units)
                    "motor.resistance_ohm is in %; allowed: Ohm");
 }
 
-/* A constant for an input that something else feeds. */
+/* Sets a constant for an input that something else feeds. */
 Test(parameters, an_input_is_fed_once)
 {
     expect_mistake(SERVO "sources: {load: {to: motor.load_torque_nm, constant: 1}}\n",

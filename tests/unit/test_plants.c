@@ -1,6 +1,6 @@
 /*
- * The converters against the equations of the reference scenario: its numbers, a fine
- * integration of the equations written out again here, and cases with a known solution.
+ * Tests the converters against the reference scenario: its numbers, a fine integration of
+ * independently written equations, and cases with a known solution.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ static struct rig rig_at(const char *name, double current_a, double capacitor_v)
     return rig_with(name, parameters, current_a, capacitor_v, period_s);
 }
 
-/* One step at this duty. */
+/* Makes one step at this duty. */
 static void step_at(struct rig *rig, double duty)
 {
     rig->in[DUTY] = duty;
@@ -104,7 +104,7 @@ static struct derivative equations(const char *name, const double *p, const doub
                                d * on.voltage + (1 - d) * off.voltage};
 }
 
-/* One period by a hundred steps of the classical Runge-Kutta method. */
+/* Integrates one period with a hundred steps of the classical Runge-Kutta method. */
 static void integrate(const char *name, const double *p, double *x, const double *in)
 {
     const int count = 100;
@@ -183,7 +183,7 @@ Test(linear, singular_matrix)
     expect_linear(&system, 3, &expected);
 }
 
-/* The state falls by 1e-12 of itself: the small difference must keep its digits. */
+/* The state falls by a fraction of 1e-12. The small difference must keep its digits. */
 Test(linear, short_period)
 {
     const struct linear system = {{{-1, 0}, {0, -2}}, {1, 2}};
@@ -227,7 +227,7 @@ Test(averaged, reference_unit_vectors)
     }
 }
 
-/* Ad, Bd Vin and C as REFERENCE.md prints them, seen one column at a time. */
+/* Checks Ad, Bd Vin and C as printed in REFERENCE.md, one column at a time. */
 Test(averaged, reference_matrices)
 {
     const struct {
@@ -252,7 +252,7 @@ Test(averaged, reference_matrices)
     }
 }
 
-/* Duty and load change on the way, and come back to values that they had before. */
+/* Duty and load change in the meantime and return to earlier values. */
 Test(averaged, agree_with_a_fine_integration)
 {
     const double duties[] = {0.3, 0.3, 0.6, 0, 1, 0.3, 0.3, 0.75, 0.75};
@@ -295,7 +295,8 @@ Test(averaged, ideal_steady_states)
     }
 }
 
-/* Always on and without resistance, the current ramps and the capacitor empties alone. */
+/* Always on and without resistance, the current is a ramp and the capacitor discharges separately.
+ */
 Test(averaged, always_on_without_resistance)
 {
     const double ideal[] = {47e-6, 470e-6, 0, 0, 0};
@@ -310,7 +311,7 @@ Test(averaged, always_on_without_resistance)
     }
 }
 
-/* Without load, loss or source the energy swings between the two and stays. */
+/* Without load, loss and source, the energy swings between the two and is conserved. */
 Test(averaged, lossless_circuit_keeps_its_energy)
 {
     const double ideal[] = {47e-6, 470e-6, 0, 0, 0};
@@ -384,7 +385,7 @@ Test(switched_buck, near_the_averaged_one)
     rig_end(&real);
 }
 
-/* A cycle in 100 steps, in one, and as a tenth of one: the same circuit. */
+/* A cycle in 100 steps, in one step, and as a tenth of a step is the same circuit. */
 Test(switched_buck, steps_and_cycles_of_any_ratio)
 {
     struct rig fine = switched(100e3, 100e-9, 1, 2), one = switched(100e3, 10e-6, 1, 2),
@@ -427,7 +428,7 @@ Test(switched_buck, ripple)
     rig_end(&rig);
 }
 
-/* A duty that changes within a cycle counts from the next one on. */
+/* A duty that changes within a cycle takes effect in the next one. */
 Test(switched_buck, latches_the_duty)
 {
     struct rig changed = switched(100e3, 1e-6, 0, 0), held = switched(100e3, 1e-6, 0, 0);
@@ -446,7 +447,7 @@ Test(switched_buck, latches_the_duty)
     rig_end(&held);
 }
 
-/* The switch stays off: a broken duty is no reason to break the circuit. */
+/* The switch stays off: a duty of NaN must not break the circuit's state. */
 Test(switched_buck, a_duty_that_is_not_a_number_is_off)
 {
     struct rig broken = rig_at("switched_buck", 4.5, 11.3),
@@ -514,7 +515,8 @@ Test(switched_buck, refuses_periods_that_do_not_divide)
 
 /* --- every converter --- */
 
-/* Before the first step, at a load that is not the default; all feed the output at duty 0. */
+/* Outputs before the first step, at a load that is not the default. All topologies feed the output
+ * at duty 0. */
 Test(converters, give_the_output_of_their_initial_state)
 {
     for (const char *const *m = converters; *m; m++) {
@@ -528,7 +530,8 @@ Test(converters, give_the_output_of_their_initial_state)
     }
 }
 
-/* The ends of every range at once, and of the duty: stiff, lossless, all must stay finite. */
+/* All combinations of the ends of every range, and of the duty: stiff or lossless, the state must
+ * stay finite. */
 Test(converters, survive_the_ends_of_their_ranges)
 {
     for (const char *const *m = converters; *m; m++)
@@ -549,7 +552,7 @@ Test(converters, survive_the_ends_of_their_ranges)
         }
 }
 
-/* What is not a number is reported as computed; it neither hangs nor fails. */
+/* Values that are not numbers are returned as computed. The model neither hangs nor fails. */
 Test(converters, report_what_is_not_a_number)
 {
     for (const char *const *m = converters; *m; m++) {
