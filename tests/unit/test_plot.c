@@ -1,4 +1,4 @@
-/* The curves that are drawn, and that figures are drawn of what was recorded. */
+/* Tests the curves in figures, and that figures are drawn from recorded runs. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 
 static char text[1 << 16];
 
-/* What the envelope writes, and how many lines that is. */
+/* Gets the envelope's output and its number of lines. */
 static int written(const struct hil_envelope *envelope,
                    void (*write)(const struct hil_envelope *, double, FILE *))
 {
@@ -44,7 +44,7 @@ Test(envelope, keeps_a_spike_of_one_point)
     hil_envelope_fini(&envelope);
 }
 
-/* First, greatest, least, last: in the order of time, each once. */
+/* The first, greatest, least and last points, in the order of time, each once. */
 Test(envelope, curve_of_one_column)
 {
     struct hil_envelope envelope;
@@ -86,8 +86,8 @@ Test(envelope, leaves_out_what_cannot_be_drawn)
     hil_envelope_fini(&envelope);
 }
 
-/* "Figures break the line where samples are missing": between the points on either side there is
- * nothing; a point that stands alone is as wide as one of the picture's columns. */
+/* "Figures break the line where samples are missing": nothing is drawn between the points on either
+ * side. An isolated point is as wide as one of the picture's columns. */
 Test(envelope, is_broken_where_a_value_is_missing)
 {
     static const double values[] = {1, 2, NAN, 3, NAN, 4, 5};
@@ -103,7 +103,7 @@ Test(envelope, is_broken_where_a_value_is_missing)
     hil_envelope_fini(&envelope);
 }
 
-/* A gap narrower than a column cannot be seen, and does not tear the curve. */
+/* A gap narrower than a column is not visible, and does not interrupt the curve. */
 Test(envelope, is_whole_where_a_column_has_points_on_both_sides)
 {
     struct hil_envelope envelope;
@@ -138,7 +138,7 @@ static int plot(void)
     return plot_span(0, INFINITY);
 }
 
-/* What a sum's columns are of. */
+/* The signals of a sum's columns. */
 #define OUTPUT                                                                                     \
     {                                                                                              \
         .measure = "output_v", .role = "value"                                                     \
@@ -150,7 +150,7 @@ static int plot(void)
 
 enum { CONVERTERS = 3, NUMBERS = 3 + 2 * CONVERTERS };
 
-/* A second of an oscillation about 36 V that grows or dies out. */
+/* One second of an oscillation about 36 V that grows or decays. */
 static void write_rows(struct hil_trace *trace, double growth, int rows, double scale)
 {
     for (int k = 0; k < rows; k++) {
@@ -166,7 +166,7 @@ static void write_rows(struct hil_trace *trace, double growth, int rows, double 
     }
 }
 
-/* What traces have from here on. */
+/* The content of traces from here on. */
 static const struct hil_named_histogram *histograms;
 static unsigned histogram_count;
 
@@ -222,7 +222,7 @@ static const char unsettled[] =
     "{\"measures\": {\"output_v\": {\"settled\": false, \"settling_ms\": null, \"pp\": 408.3,"
     " \"band\": 4.8}}}";
 
-/* Both files are there, are what their names say, and more than an empty frame. */
+/* Both files exist, have the format of their names, and show more than an empty frame. */
 static char *expect_figure(const char *name)
 {
     static const char png[] = "\x89PNG";
@@ -285,7 +285,7 @@ static const char with_events[] =
     " \"measures\": {\"output_v\": {\"settling_ms\": 2.1}}},"
     " {\"time_s\": 0.5, \"changes\": {\"load\": {\"from\": 10, \"to\": 8, \"unit\": \"Ohm\"}}}]}";
 
-/* Where the figures of the steady state are from, what happened when, and who does not settle. */
+/* The picture shows the window of the steady state, the events, and the runs that do not settle. */
 Test(plot, the_window_and_the_events_are_marked)
 {
     write_trace(in_folder("trace.h5"), -20, 10000);
@@ -299,7 +299,7 @@ Test(plot, the_window_and_the_events_are_marked)
                  (const char *const[]){"swing from 0.75 to 1 s", "rgb(237, 245, 225)", NULL});
 }
 
-/* In the start-up, which is over before, there is nothing to mark. */
+/* The start-up ends earlier, so nothing is marked there. */
 Test(plot, what_is_not_seen_is_not_marked)
 {
     static char script[8192];
@@ -317,8 +317,8 @@ Test(plot, what_is_not_seen_is_not_marked)
     cr_expect(strstr(script, "window_from[2] = 0\nwindow_to[2] = 0\n"), "%s", script);
 }
 
-/* One that began and ended, one that lasted to the end, one that never began; and what may be
- * anybody's. */
+/* Faults: one that began and ended, one that lasted to the end, one that never began, and invalid
+ * data. */
 Test(plot, faults_are_marked_where_they_act)
 {
     static char script[8192];
@@ -339,7 +339,8 @@ Test(plot, faults_are_marked_where_they_act)
     cr_expect_null(strstr(script, "date"));
 }
 
-/* In the figure that shows them, where they have a time; and what may be anybody's. */
+/* Failed limits are marked in the figure that shows the measure, if they have a time. Also invalid
+ * data. */
 Test(plot, limits_that_failed_are_marked_in_their_figure)
 {
     static char script[8192];
@@ -361,7 +362,7 @@ Test(plot, limits_that_failed_are_marked_in_their_figure)
     cr_expect_null(strstr(script, "date"));
 }
 
-/* Of ten thousand points a thousand columns remain, and the peak is among them. */
+/* Ten thousand points become a thousand columns, and the peak is among them. */
 Test(plot, data_keeps_the_peak)
 {
     char line[128];
@@ -383,8 +384,8 @@ Test(plot, data_keeps_the_peak)
     cr_expect_float_eq(peak, 12 + exp(3), 0.5);
 }
 
-/* A second of steps 1 ms apart: those from 300 to 399 were not run, and the one at 700 came 20 ms
- * late, so that those after it were. */
+/* One second of steps 1 ms apart. Steps 300 to 399 were not run. Step 700 was 20 ms late, and so
+ * were those after it. */
 static void write_run_with_gaps(void)
 {
     static const struct hil_column columns[] = {
@@ -420,7 +421,7 @@ static char *contents(const char *name)
     return bytes;
 }
 
-/* How many of the file's lines begin with a time within these, in s. */
+/* The number of the file's lines that begin with a time within these limits, in s. */
 static int lines_within(const char *name, double from, double to)
 {
     int lines = 0;
@@ -448,7 +449,7 @@ Test(plot, gaps_are_not_drawn_over_and_misses_are_marked)
     expect_texts("output", (const char *const[]){"missed steps", NULL});
 }
 
-/* A record of virtual time has no steps, and no gaps. */
+/* A record in virtual time has no step data and no gaps. */
 Test(plot, a_whole_record_is_one_line)
 {
     write_trace(in_folder("trace.h5"), -20, 10000);
@@ -505,10 +506,11 @@ Test(plot, figures_of_a_sweep)
     expect_texts("figure-startup", texts);
     expect_texts("figure-overlay", texts);
     expect_texts("figure-startup-overlay", texts);
-    cr_expect_neq(access(in_folder("round-trip.png"), F_OK), 0); /* it was not measured */
+    cr_expect_neq(access(in_folder("round-trip.png"), F_OK), 0); /* no round trip was measured */
 }
 
-/* The share that took as long or longer: all, at the least; the greatest alone, in the end. */
+/* The share that took at least so long: all for the least time, and only the greatest at the end.
+ */
 Test(plot, the_tail_goes_from_all_to_one)
 {
     double first[2] = {0}, last[2] = {0}, line[2];
@@ -558,7 +560,7 @@ static int plot_beside(const char *dir)
     static char other[256];
     FILE *messages = fmemopen(said, sizeof(said), "w");
 
-    snprintf(other, sizeof(other), "%s", dir); /* which may be in_folder's */
+    snprintf(other, sizeof(other), "%s", dir); /* which may be in_folder()'s buffer */
     const int rc = hil_plot_beside(folder, other, (struct hil_plot_span){0, INFINITY}, messages);
     fclose(messages);
     return rc;
@@ -582,7 +584,7 @@ Test(plot, two_sweeps_side_by_side)
                                        "Missed deadlines", NULL});
 }
 
-/* What became of the runs on the right may take more words than on the left. */
+/* The results of the runs on the right may need more words than those on the left. */
 Test(plot, longer_words_on_the_right)
 {
     static const char longest[] =
@@ -600,7 +602,7 @@ Test(plot, longer_words_on_the_right)
                  (const char *const[]){"right: oscillates, 123456 V p-p; not valid", NULL});
 }
 
-/* The label of the axis is higher than one row of panels need be. */
+/* The axis's label is higher than the minimum height of a row of panels. */
 Test(plot, one_run_beside_another)
 {
     write_short_point("a", -20, settled, 200);
@@ -627,7 +629,7 @@ Test(plot, the_round_trip_against_the_period)
     expect_texts("round-trip", (const char *const[]){"Round trip", "median", "one period", NULL});
 }
 
-/* "Sweeps and figures carry it": the run's verdict on itself. */
+/* "Sweeps and figures carry it": the run's verdict on its own validity. */
 Test(plot, a_run_that_is_not_valid_says_so)
 {
     static const char invalid[] =
@@ -646,7 +648,8 @@ Test(plot, a_run_that_is_not_valid_says_so)
                  (const char *const[]){"NOT VALID: controller stood still for 2 s", NULL});
 }
 
-/* The reason is as long as a run gives it (harness/summary/validity.c), and read to its end. */
+/* The reason has the length that a run may give it (harness/summary/validity.c), and is read to its
+ * end. */
 Test(plot, why_a_run_is_not_valid_is_not_cut)
 {
     static const char reason[] =
@@ -664,8 +667,7 @@ Test(plot, why_a_run_is_not_valid_is_not_cut)
         expect_texts(figures[i], (const char *const[]){reason, NULL});
 }
 
-/* All that may change at once is written along the event's mark, and stays inside of the picture.
- */
+/* All changes of one event are written along its mark, and stay inside the picture. */
 Test(plot, an_event_of_three_changes)
 {
     write_trace(in_folder("trace.h5"), -20, 200);
@@ -679,7 +681,7 @@ Test(plot, an_event_of_three_changes)
                                        "input voltage 24.25 to 20.25 V", NULL});
 }
 
-/* Two keys that vary and one that does not; and a run that failed: the others are drawn. */
+/* Two keys vary and one does not, and one run failed. The others are drawn. */
 Test(plot, sweep_with_a_hole)
 {
     write_point("a", -20, settled);
@@ -700,7 +702,7 @@ Test(plot, sweep_with_a_hole)
 
 static const char long_key[] = "converters.parameters.inductor_resistance_ohm";
 
-/* Of `first` x `second` runs, all of which are the one in the folder "a". */
+/* Makes a sweep of `first` x `second` runs, all of which are the one in the folder "a". */
 static void write_table(unsigned first, unsigned second)
 {
     static char index[1 << 16];
@@ -718,7 +720,7 @@ static void write_table(unsigned first, unsigned second)
     put("sweep.json", index);
 }
 
-/* "Show all where they fit": each of 40 has its panel and its name, inside of the picture. */
+/* "Show all where they fit": each of 40 runs has its panel and its name inside the picture. */
 Test(plot, two_keys_and_forty_runs)
 {
     write_short_point("a", 3, unsettled, 200);
@@ -754,7 +756,7 @@ Test(plot, more_runs_than_fit)
     cr_expect_neq(access(in_folder("plot/figure-series-45.dat"), F_OK), 0);
 }
 
-/* With one of every two, one of two values would never be there. */
+/* If every second run were shown, one of two values would never appear. */
 Test(plot, no_value_of_a_key_is_left_out)
 {
     write_short_point("a", -20, settled, 200);
@@ -774,7 +776,7 @@ Test(plot, no_value_of_a_key_is_left_out)
     "{\"measures\": {\"output_v\": {\"unit\": \"V\", \"settled\": false, \"settling_ms\": null, "  \
     "\"overshoot_pct\": 50, \"pp\": 9}}, \"limits\": [{}], \"verdict\": \"failed\"}"
 
-/* Each point is of the run in the folder "a", with a summary of its own. */
+/* Each point is the run in the folder "a", with a summary of its own. */
 static void write_map(const char *const (*points)[3], unsigned count)
 {
     static char index[1 << 16];
@@ -833,7 +835,7 @@ static void expect_no_map(void)
     cr_expect_neq(access(in_folder("map-verdict.png"), F_OK), 0);
 }
 
-/* Values that are drawn by chance do not come with each other; one key is no map. */
+/* Randomly drawn values do not form a grid, and one key does not make a map. */
 Test(plot, what_is_no_grid_is_no_map)
 {
     static const char *const drawn[][3] = {{"40", "100", SETTLES(1)},
@@ -858,7 +860,7 @@ Test(plot, what_is_no_grid_is_no_map)
     expect_no_map();
 }
 
-/* Long names, and more values than there is room for words: all that is written is inside. */
+/* Long names, and more values than there is room for text: all text is inside the picture. */
 Test(plot, a_map_of_many_runs)
 {
     enum { FIRST = 60, SECOND = 40 };
@@ -880,7 +882,7 @@ Test(plot, a_map_of_many_runs)
     expect_texts("map-verdict", (const char *const[]){"passed", "failed", NULL});
 }
 
-/* Names that are as long as they get, side by side and beside one another. */
+/* Names of the greatest length, side by side. */
 Test(plot, few_runs_with_long_names)
 {
     write_short_point("a", -20, settled, 200);
@@ -893,7 +895,7 @@ Test(plot, few_runs_with_long_names)
     expect_texts("figure-beside", (const char *const[]){"inductor resistance 2e-9 Ω", NULL});
 }
 
-/* Many runs of many keys: what is above the columns is as long. */
+/* Many runs with many keys: the text above the columns is equally long. */
 Test(plot, long_titles_beside_one_another)
 {
     static char index[1 << 16];
@@ -915,7 +917,7 @@ Test(plot, long_titles_beside_one_another)
                                                         "left out; no record of 1 run", NULL});
 }
 
-/* Two keys whose last words are alike are told apart by all of them. */
+/* Two keys with the same last words are distinguished by all their words. */
 Test(plot, names_that_end_alike)
 {
     write_short_point("a", -20, settled, 200);
@@ -930,7 +932,7 @@ Test(plot, names_that_end_alike)
 
 /* --- numbers of any size ------------------------------------------------------------------- */
 
-/* Each run beside its own reference, which is where it was. */
+/* Each run is shown with its own reference at its place. */
 Test(plot, each_run_has_its_own_reference)
 {
     double time, value;
@@ -961,7 +963,7 @@ Test(plot, the_greatest_numbers_and_the_least)
     }
 }
 
-/* Of an hour in the tail there is a number of ten digits. */
+/* An hour in the tail makes a number of ten digits. */
 Test(plot, the_longest_latencies)
 {
     static struct hil_histogram late;
@@ -977,7 +979,7 @@ Test(plot, the_longest_latencies)
     expect_texts("tail", (const char *const[]){"converter to controller age", NULL});
 }
 
-/* A node's name may be long, and names what was measured of it. */
+/* A node's name may be long, and is in the names of its measured times. */
 Test(plot, histograms_of_long_names)
 {
     static struct hil_histogram late;
@@ -995,7 +997,7 @@ Test(plot, histograms_of_long_names)
 
 /* --- what the converters recorded ---------------------------------------------------------- */
 
-/* Each at its own times; the second converter's current is the greater one. */
+/* Each converter is drawn at its own times. The second converter's current is the greater one. */
 Test(plot, inductor_current_where_it_was_recorded)
 {
     static const struct hil_column of_controller[] = {
@@ -1062,7 +1064,7 @@ Test(plot, a_part_of_a_run)
     cr_expect_neq(access(in_folder("latency.png"), F_OK), 0); /* it has no time */
 }
 
-/* Without the next event, the ramp and the settling would be shown as 0.5 s. */
+/* Without the next event in the window, the ramp and the settling would be shown as 0.5 s. */
 Test(plot, the_start_up_ends_where_the_next_event_begins)
 {
     write_trace(in_folder("trace.h5"), -20, 10000);
@@ -1085,7 +1087,7 @@ Test(plot, a_part_of_a_sweep)
     cr_expect_neq(access(in_folder("figure-startup.png"), F_OK), 0);
 }
 
-/* All of it is no part: the start-up and the latencies belong to it. */
+/* The whole time is not a part: then the start-up and the latencies are drawn. */
 Test(plot, as_much_as_there_is)
 {
     write_with_histograms(in_folder("trace.h5"), -20, 10000);

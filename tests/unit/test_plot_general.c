@@ -1,6 +1,6 @@
 /*
- * The figures of any scenario: of its measures, of arrays, and of each node's signals by unit. The
- * record is that of the scenario's streams, with rows written here.
+ * Tests the figures of general scenarios: of measures, of arrays, and of each node's signals by
+ * unit. The record has the scenario's streams, with rows written here.
  */
 #include "test_scenario.h"
 
@@ -14,7 +14,7 @@
 
 TestSuite(plot_general, .init = folder_open, .fini = folder_close);
 
-/* A servo: current and speed are controlled on nodes of their own, and four cells feed it. */
+/* A servo: nodes of their own control current and speed, and four cells feed it. */
 static const char servo[] =
     "name: servo\nduration_s: 0.2\nmode: virtual\n"
     "nodes:\n"
@@ -48,7 +48,7 @@ static const char summary[] =
     " \"measures\": {\"speed_rad_per_s\": {\"settling_ms\": 30}}}, {\"time_s\": 0.12,"
     " \"changes\": {\"wanted\": {\"from\": 90, \"to\": 100, \"unit\": \"rad/s\"}}}]}";
 
-/* Every number of a row swings about its own place in it. */
+/* Every number of a row oscillates about a value of its own. */
 static double level = 10, swing = 1;
 
 static void write_stream(struct hil_stream *stream, const struct hil_scenario *scenario,
@@ -102,7 +102,7 @@ static bool is_drawn(const char *figure)
     return access(in_folder("%s.png", figure), F_OK) == 0;
 }
 
-/* The figure is there, has room for its words, and has these. */
+/* Checks that the figure exists, has room for its text, and contains these words. */
 static void expect_words(const char *figure, const char *const *words)
 {
     FILE *file = fopen(in_folder("%s.svg", figure), "r");
@@ -143,7 +143,7 @@ Test(plot_general, each_measure_has_a_figure)
     EXPECT("current", "Current", "motor.current_a (A)");
 }
 
-/* What is not judged has no settling of its own to be shown. */
+/* A measure that is not judged has no settling to show. */
 Test(plot_general, a_measure_without_a_reference_has_the_first_ones_start_up)
 {
     write_record(servo, NULL);
@@ -164,7 +164,7 @@ Test(plot_general, each_node_has_a_figure_of_its_signals)
     cr_expect_not(is_drawn("cell"), "its signals are arrays");
 }
 
-/* Of a value that hardly moves the tics have many digits. */
+/* The tics of a value that hardly changes have many digits. */
 Test(plot_general, tics_of_many_digits)
 {
     char svg[200000];
@@ -181,7 +181,7 @@ Test(plot_general, tics_of_many_digits)
     expect_plots_apart(svg, "drive");
 }
 
-/* A panel has room for the names of all that is in it, and a node for so many. */
+/* A panel has room for the names of all its signals, and a node's figure for so many panels. */
 Test(plot_general, a_node_with_many_signals)
 {
     static char text[6000];
@@ -226,7 +226,7 @@ Test(plot_general, a_part_of_the_time)
     cr_expect(is_drawn("speed") && is_drawn("charge"));
 }
 
-/* Two signals of a kind on one node, and a measure that is called as they are. */
+/* Two signals of the same kind on one node, and a measure with the same name as them. */
 Test(plot_general, figures_have_names_of_their_own)
 {
     write_record(servo,
@@ -240,7 +240,7 @@ Test(plot_general, figures_have_names_of_their_own)
     EXPECT("control-tail", "law.output");
 }
 
-/* Two of one array, each on a node of its own, are not the same. */
+/* Two components of one array, each on a node of its own, are distinct. */
 Test(plot_general, parts_of_an_array_on_several_nodes)
 {
     write_record("name: two\nduration_s: 0.02\nmode: virtual\n"
@@ -262,7 +262,7 @@ Test(plot_general, parts_of_an_array_on_several_nodes)
     EXPECT("right", "pack[1].voltage_v");
 }
 
-/* What two nodes recorded is drawn once: by whom has all of it. */
+/* A signal that two nodes recorded is drawn once, from the node with the complete record. */
 Test(plot_general, nothing_is_drawn_twice)
 {
     write_record(servo, SETS("record=[{signals: motor.speed_rad_per_s, decimation: 1}, {node: "
@@ -272,7 +272,7 @@ Test(plot_general, nothing_is_drawn_twice)
     cr_expect_not(is_drawn("control"));
 }
 
-/* A record without a measure has figures of its signals; a sweep of it has none. */
+/* A record without measures gives figures of its signals. A sweep of such records gives none. */
 Test(plot_general, no_measure)
 {
     write_record(servo, SETS("measures={}"));

@@ -1,7 +1,7 @@
 /*
- * Processes of many nodes on the shm fabric: what they open does not grow with their nodes, and
- * each of their nodes still comes and goes by itself. Where no process is killed a fabric stands
- * for one.
+ * Tests processes with many nodes on the shm fabric: the number of open files does not grow with
+ * their nodes, and each node still comes and goes separately. Where no process is killed, a fabric
+ * stands for a process.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ static void make_directory(void)
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-/* A node with a value of its own that all the others have. */
+/* A node with a value of its own, which all the others have. */
 struct member {
     struct loco_manager *mgr;
     struct loco_sst values;
@@ -87,7 +87,7 @@ static void expect_all_hear(struct member *all, unsigned count, unsigned speaker
             AWAIT_AT(&all[i], heard_of(&all[i], speaker) == value);
 }
 
-/* Two processes, the nodes of each in turn. */
+/* Two processes, whose nodes take turns. */
 enum { PAIR = 2 };
 
 static void open_both(struct loco_fabric *fabrics[PAIR], struct member *all, unsigned count)
@@ -113,8 +113,9 @@ static void close_both(struct loco_fabric *fabrics[PAIR], struct member *all, un
 
 enum { MANY = 24 };
 
-/* A process's own: epoll, wake-up, listener, and two memory files; to another, a connection and its
- * two files, and the same once more where both called at the same time. */
+/* The descriptors of a process: epoll, wake-up, listener, and two memory files. For each other
+ * process: a connection and that process's two files, and these twice if both connected at the same
+ * time. */
 enum { OF_A_PROCESS = 5, OF_A_CONNECTION = 3, CONNECTIONS = 2 };
 
 Test(processes, nodes_of_one_share_its_descriptors)
@@ -129,7 +130,7 @@ Test(processes, nodes_of_one_share_its_descriptors)
         open_member(&all[i], fabric, i, MANY);
     for (unsigned i = 0; i < MANY; i++)
         await_ready(&all[i]);
-    /* It is connected to itself: those are both ends. */
+    /* A process that is connected to itself has both ends. */
     AWAIT_AT(&all[0], open_descriptors() <= before + OF_A_PROCESS + 2 * OF_A_CONNECTION);
     expect_all_hear(all, MANY, MANY - 1, 5);
     for (unsigned i = 0; i < MANY; i++)
@@ -139,7 +140,7 @@ Test(processes, nodes_of_one_share_its_descriptors)
     cr_expect_eq(access(directory, F_OK), -1, "the run directory was left behind");
 }
 
-/* Each node is connected to those of the other process only, as converters are to controllers. */
+/* Each node is connected only to the other process's nodes, as converters are to controllers. */
 static int run_process(unsigned process, unsigned count, unsigned most)
 {
     uint32_t others[MANY];
@@ -221,7 +222,7 @@ Test(processes, a_node_that_closes_is_lost_alone)
     close_both(fabrics, all, COUNT);
 }
 
-/* What is under way to a node that has closed is not for the one that is opened after it. */
+/* Messages in flight to a node that has closed do not reach the node that is opened next. */
 Test(processes, a_node_comes_back_again_and_again)
 {
     enum { COUNT = 5, RETURNS = 60 };
@@ -236,7 +237,7 @@ Test(processes, a_node_comes_back_again_and_again)
         close_member(&all[i]);
         open_member(&all[i], fabrics[i % PAIR], i, COUNT);
         if (life % 3 == 0 && life + 1 < RETURNS)
-            continue;                        /* before all have seen it */
+            continue;                        /* before all nodes have seen it */
         for (unsigned k = 0; k < COUNT; k++) /* one that it had not met yet may be lost meanwhile */
             AWAIT_AT(&all[k], loco_manager_ready(all[k].mgr, 1000000) == 0);
     }
@@ -264,7 +265,7 @@ Test(processes, a_node_may_come_late)
         cr_assert_eq(loco_owned_var_init(&v[i], mgr[i], NULL, "v", i - i % 2, members, 8), 0);
         first.mgr = mgr[i];
         if (i % 2)
-            await_ready(&first); /* nobody needs the names of these two any more */
+            await_ready(&first); /* from here on nobody needs the names of these two */
     }
     for (unsigned i = 0; i < COUNT; i++) {
         const uint64_t value = i + 1;
@@ -288,8 +289,8 @@ Test(processes, a_node_may_come_late)
 
 enum { SEVEN = 7, HERE = 3, LIVES = 3 };
 
-/* A process of the upper nodes, which begins when it is told, says when it is ready, and waits to
- * be killed. */
+/* A process with the upper nodes. It begins when told, says when it is ready, and waits to be
+ * killed. */
 static void live_until_killed(int go, int ready)
 {
     struct loco_fabric *fabric;

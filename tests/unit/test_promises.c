@@ -1,5 +1,5 @@
-/* What the headers promise of errors, on every fabric: to a thread that is not attached, and to who
- * keeps an atomic word beyond the life of its host. */
+/* Tests the errors that the headers promise, on every fabric: for a thread that is not attached,
+ * and for atomic words that are kept beyond the life of their host. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ struct all {
     struct loco_ringbuffer rings[2]; /* by sender */
     struct loco_shared_queue queue;
     struct loco_kvstore kv;
-    struct loco_atomic_word kept; /* made by a thread that is attached */
+    struct loco_atomic_word kept; /* made by an attached thread */
     bool over;
 };
 
@@ -163,7 +163,7 @@ static void run_unattached(struct all *a)
         loco_relax(a->n->mgr, &wait);
 }
 
-/* Refused, a call has changed nothing: the words are zero, and the barrier and the lock work. */
+/* A refused call has changed nothing: the words are zero, and the barrier and the lock work. */
 static void unattached_body(struct node *n)
 {
     uint64_t value = 1;
@@ -196,7 +196,7 @@ static void kept_words_fail(struct node *n, struct loco_atomic_word word)
     CHECK(n, loco_atomic_write(word, 1).error == -ECONNRESET);
 }
 
-/* Node 1, the host, dies; to the others it has left, where it is a thread. */
+/* Node 1, the host, dies. If it is a thread, the others see it leave. */
 static void kept_body(struct node *n)
 {
     struct loco_atomic_var var;
@@ -214,7 +214,7 @@ static void kept_body(struct node *n)
     const struct loco_atomic_word own = loco_atomic_at(&array, n->id, 1);
     for (unsigned i = 0; i < 2; i++)
         CHECK(n, loco_atomic_fetch_add(kept[i], 1, &old) == 0);
-    loco_barrier_wait(&bar); /* node 1 may die before it has told that it came */
+    loco_barrier_wait(&bar); /* node 1 may die before its arrival is known */
     if (n->id == 1) {
         node_die(n);
     } else {
@@ -274,7 +274,7 @@ Test(promises, options_of_a_later_version_are_refused)
 
 /* --- sizes that no memory has --------------------------------------------------------------- */
 
-/* Rounded up, or with the words that are added to them, these would be small. */
+/* These sizes would overflow when rounded up or when words are added. */
 static void huge_body(struct node *n)
 {
     struct loco_manager *m = n->mgr;
@@ -291,7 +291,7 @@ static void huge_body(struct node *n)
     CHECK(n, loco_shared_queue_init(&queue, m, NULL, "q", n->id, LOCO_ALL, 8, SIZE_MAX - 7) ==
                  -EINVAL);
     CHECK(n, loco_ringbuffer_init(&ring, m, NULL, "b", n->id, LOCO_ALL, SIZE_MAX, 8) == -EINVAL);
-    /* What could not be constructed may be ended. */
+    /* A channel whose construction failed may still be ended. */
     CHECK(n, loco_shared_queue_init(&queue, m, NULL, "q/", n->id, LOCO_ALL, 8, 8) == -EINVAL);
     loco_shared_queue_fini(&queue);
     CHECK(n, loco_ringbuffer_init(&ring, m, NULL, "b/", n->id, LOCO_ALL, 64, 8) == -EINVAL);

@@ -1,11 +1,11 @@
-/* When a process counts as one that stands still. */
+/* Tests when a process counts as standing still. */
 #include <criterion/criterion.h>
 
 #include "harness/launch/pulse.h"
 
 enum { LOOKS = 3 };
 
-/* How many looks at these beats it takes to find the heart stopped; 0: it is not. */
+/* How many looks at these beats it takes to detect a stopped heart; 0: it has not stopped. */
 static unsigned stops_at(const unsigned *beats, unsigned count)
 {
     struct hil_pulse pulse = {0};
@@ -32,7 +32,7 @@ Test(pulse, the_same_beat_for_more_looks_than_allowed_is_one)
     cr_expect_eq(STOPS_AT(0, 0, 0, 0), 4, "one that never began");
 }
 
-/* So that it is killed, and counted, once. */
+/* The process is then killed, and counted, once. */
 Test(pulse, a_stop_is_found_once)
 {
     struct hil_pulse pulse = {0};

@@ -1,4 +1,4 @@
-/* ringbuffer and shared_queue, on every fabric. */
+/* Tests of ringbuffer and shared_queue, on every fabric. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include "channels/loco/shared_region.h"
 #include "tests/nodes.h"
 
-/* Where a body runs, where that matters to it; else NULL. */
+/* Where a body runs, for bodies to which that matters; else NULL. */
 static enum where here[] = {ON_SIM, ON_THREADS, ON_PROCESSES};
 
 #define ON_EACH_FABRIC(suite, test_name, count, body)                                              \
@@ -30,7 +30,7 @@ static enum where here[] = {ON_SIM, ON_THREADS, ON_PROCESSES};
         cr_assert_eq(run_nodes(ON_PROCESSES, count, body, &here[2]), 0);                           \
     }
 
-/* The same under chaos, for a few seeds; n->arg is NULL. */
+/* Runs the same under chaos, for a few seeds; n->arg is NULL. */
 #define UNDER_CHAOS(suite, test_name, seeds, count, body)                                          \
     Test(suite, test_name##_chaos)                                                                 \
     {                                                                                              \
@@ -48,7 +48,7 @@ static enum where where_is(const struct node *n)
     return n->arg ? *(const enum where *)n->arg : ON_SIM;
 }
 
-/* How much to do: chaos takes its time and has many seeds. */
+/* The amount of work: less under chaos, which is slow and has many seeds. */
 static uint64_t rounds(const struct node *n, uint64_t calm, uint64_t chaos)
 {
     return is_chaos(n) ? chaos : effort(calm, chaos);
@@ -109,7 +109,7 @@ static void end_helper(struct helper *h)
 
 enum { RING = 1024, MESSAGE_MAX = 248 };
 
-/* Of mixed sizes; the largest and the smallest come often. */
+/* Messages of mixed sizes; the largest and the smallest are frequent. */
 static size_t message_size(uint64_t number)
 {
     uint64_t draw = mix(number);
@@ -120,9 +120,9 @@ static size_t message_size(uint64_t number)
 }
 
 /*
- * The worst content: every word of it is the header of a message that would begin there one
- * lap later. A receiver that looked at anything of an earlier lap would believe it. Only the
- * number of the message, in its first bytes, is the test's.
+ * The worst content: every word is the header of a message that would begin there one lap later. A
+ * receiver that looked at an earlier lap's content would accept it. Only the number of the message,
+ * in its first bytes, belongs to the test.
  */
 static void compose(unsigned char *message, uint64_t number, size_t size, uint64_t begin)
 {
@@ -134,7 +134,7 @@ static void compose(unsigned char *message, uint64_t number, size_t size, uint64
     memcpy(message, &number, size < 2 ? size : 2);
 }
 
-/* Where the next message begins: behind the last one, or at the ring's beginning. */
+/* The place of the next message: after the last one, or at the ring's beginning. */
 static uint64_t next_begin(uint64_t position, size_t size)
 {
     size_t left = RING - position % RING;
@@ -161,7 +161,7 @@ static void send_one(struct node *n, struct loco_ringbuffer *rb, uint64_t number
 
     compose(message, number, size, next_begin(rb->position, size));
     CHECK(n, loco_ringbuffer_send_wait(rb, message, size, NULL, TEST_TIMEOUT) == 0);
-    memset(message, 0xee, sizeof message); /* it was copied */
+    memset(message, 0xee, sizeof message); /* the ring has its own copy */
 }
 
 static void receive_one(struct node *n, struct loco_ringbuffer *rb, uint64_t number)
@@ -228,7 +228,7 @@ static void mixed_body(struct node *n)
 ON_EACH_FABRIC(ringbuffer, mixed_sizes, 3, mixed_body)
 UNDER_CHAOS(ringbuffer, mixed_sizes, 30, 3, mixed_body)
 
-/* Positions go over the top of their word. */
+/* The positions overflow their word. */
 static void position_wrap_body(struct node *n)
 {
     const uint64_t start = (uint64_t)0 - 20 * RING;
@@ -254,7 +254,7 @@ UNDER_CHAOS(ringbuffer, positions_wrap, 3, 2, position_wrap_body)
 
 /* --- ringbuffer: back-pressure ---------------------------------------------------------------- */
 
-/* The last node receives nothing until the ring is full; then it still gets everything. */
+/* The last node receives nothing until the ring is full. Then it still gets every message. */
 static void slow_body(struct node *n)
 {
     unsigned char message[40] = {0};
@@ -269,7 +269,7 @@ static void slow_body(struct node *n)
         CHECK(n, rc == 0 || rc == -EAGAIN);
     }
     CHECK(n, n->id != 0 || sent == (RING - 8) / 48);
-    if (n->id == 0) { /* the others make no room, as the slowest decides */
+    if (n->id == 0) { /* the others do not make room, as the slowest decides */
         CHECK(n, loco_ringbuffer_send_wait(&t.rb, message, 40, NULL, 2000000) == -ETIMEDOUT);
         CHECK(n, !loco_ringbuffer_acknowledged(&t.rb, 48));
         CHECK(n, loco_ringbuffer_wait(&t.rb, 48, 2000000) == -ETIMEDOUT);
@@ -294,7 +294,7 @@ static void slow_body(struct node *n)
 ON_EACH_FABRIC(ringbuffer, slow_receiver_loses_nothing, 3, slow_body)
 UNDER_CHAOS(ringbuffer, slow_receiver_loses_nothing, 10, 3, slow_body)
 
-/* The largest messages go on for ever though receivers only release. */
+/* The largest messages can be sent for ever, even if receivers only release. */
 static void starve_body(struct node *n)
 {
     unsigned char message[MESSAGE_MAX] = {0};
@@ -308,7 +308,7 @@ static void starve_body(struct node *n)
             CHECK(n, loco_ringbuffer_send_wait(&t.rb, message, size, NULL, TEST_TIMEOUT) == 0);
             continue;
         }
-        /* One look for each message: an idle look would tell, too. */
+        /* One look for each message, as an idle look would also acknowledge. */
         CHECK(n, loco_ringbuffer_receive_wait(&t.rb, &m, TEST_TIMEOUT) == 0);
         t.rb.idle = 0;
         loco_ringbuffer_release(&t.rb, m.position);
@@ -322,8 +322,8 @@ ON_EACH_FABRIC(ringbuffer, largest_never_starve, 2, starve_body)
 
 /* --- ringbuffer: acknowledgements ------------------------------------------------------------- */
 
-/* A receiver may be at it before it is ready, and so before it knows where to acknowledge. What it
- * has acknowledged the sender hears of all the same. */
+/* A receiver may start before it is ready, and hence before it knows where to acknowledge. The
+ * sender still learns of its acknowledgements. */
 static void early_body(struct node *n)
 {
     const uint64_t message = 1;
@@ -371,7 +371,7 @@ static void positions_body(struct node *n)
     CHECK(n, n->id != 0 || !loco_ringbuffer_acknowledged(&t.rb, position[1]));
     CHECK(n, loco_barrier_wait(&t.bar) == 0);
 
-    /* Node 1 has consumed two, node 2 one; so all have consumed one. */
+    /* Node 1 has consumed two messages and node 2 one, so all nodes have consumed one. */
     if (n->id != 0)
         loco_ringbuffer_acknowledge(&t.rb, m[n->id == 1 ? 2 : 1].position);
     CHECK(n, loco_barrier_wait(&t.bar) == 0);
@@ -382,7 +382,7 @@ static void positions_body(struct node *n)
     }
     CHECK(n, loco_barrier_wait(&t.bar) == 0);
 
-    /* An old position does no harm; a release is told when the ring stays empty. */
+    /* Releasing an old position is harmless. A release is reported when the ring stays empty. */
     if (n->id != 0) {
         loco_ringbuffer_release(&t.rb, m[3].position);
         loco_ringbuffer_release(&t.rb, m[1].position);
@@ -401,8 +401,8 @@ UNDER_CHAOS(ringbuffer, positions, 10, 3, positions_body)
 
 /* --- ringbuffer: the lost --------------------------------------------------------------------- */
 
-/* A process dies here, with all placed that it wrote. Where the node is none, it leaves in order.
- */
+/* The process dies here, after all its writes were placed. A node that is not a process leaves in
+ * order. */
 static void die(struct node *n)
 {
     CHECK(n, loco_fence_thread(n->mgr) == 0);
@@ -410,7 +410,7 @@ static void die(struct node *n)
         _exit(n->failures);
 }
 
-/* Node 2 receives one message and is gone. */
+/* Node 2 receives one message and dies. */
 static void leave(struct node *n, struct ring_test *t)
 {
     struct loco_message m;
@@ -450,7 +450,7 @@ static void lost_receiver_body(struct node *n)
 ON_EACH_FABRIC(ringbuffer, lost_receiver_is_not_waited_for, 3, lost_receiver_body)
 UNDER_CHAOS(ringbuffer, lost_receiver_is_not_waited_for, 10, 3, lost_receiver_body)
 
-/* What the sender had sent is received though it is gone; then it is missed. */
+/* The sender's messages are still received after its death. Then the loss is reported. */
 static void lost_sender_body(struct node *n)
 {
     struct ring_test t;
@@ -488,9 +488,9 @@ static void spoiled_body(struct node *n)
     if (n->id == 1) {
         uint64_t *ring = t.rb.ring->memory;
         CHECK(n, loco_ringbuffer_receive(&t.rb, &m) == -EAGAIN);
-        ring[1] = ring[2] = ring[RING / 8 - 1] = UINT64_MAX; /* nobody looks there */
+        ring[1] = ring[2] = ring[RING / 8 - 1] = UINT64_MAX; /* the receiver does not read these */
         CHECK(n, loco_ringbuffer_receive(&t.rb, &m) == -EAGAIN);
-        ring[0] = (uint64_t)1 << 32 | 8; /* made for another place */
+        ring[0] = (uint64_t)1 << 32 | 8; /* a header for another place */
         CHECK(n, loco_ringbuffer_receive(&t.rb, &m) == -EBADMSG);
         ring[0] = MESSAGE_MAX + 1;
         CHECK(n, loco_ringbuffer_receive(&t.rb, &m) == -EBADMSG);
@@ -550,7 +550,7 @@ ON_EACH_FABRIC(ringbuffer, errors, 2, ring_errors_body)
 
 struct relay {
     struct ring_test ring;
-    _Atomic uint64_t next; /* the message whose turn it is: even ones are the helper's */
+    _Atomic uint64_t next; /* the message whose turn it is; the helper sends the even ones */
     uint64_t count;
 };
 
@@ -599,7 +599,7 @@ UNDER_CHAOS(ringbuffer, threads_take_turns, 30, 2, relay_body)
 
 enum { THREADS = 2, NODES = 3, MAKERS = NODES * THREADS, EACH_MAX = 300 };
 
-/* An entry says who made it; the rest of it follows from that. */
+/* An entry names its maker; the rest of it follows from that. */
 struct entry {
     uint32_t maker, number;
     uint64_t rest[]; /* as many as fit */
@@ -624,7 +624,7 @@ static bool entry_fits(const struct entry *e, size_t size)
     return true;
 }
 
-/* How often each entry was popped: at every node, and gathered at node 0. */
+/* How often each entry was popped, at every node and gathered at node 0. */
 struct tally {
     uint8_t popped[NODES][MAKERS][EACH_MAX];
 };
@@ -657,7 +657,8 @@ static void close_queue(struct queue_test *t)
     loco_shared_queue_fini(&t->queue);
 }
 
-/* The three forms in turn. A timed one that gives up is repeated: its ticket was not lost. */
+/* Uses the three forms in turn. A timed call that gives up is repeated; its ticket must not be
+ * lost. */
 static int push_some_way(struct node *n, struct loco_shared_queue *q, const void *entry,
                          uint32_t way)
 {
@@ -699,12 +700,12 @@ static void count_entry(struct node *n, struct queue_test *t, const struct entry
     CHECK(n, entry_fits(e, t->size));
     if (e->maker >= MAKERS || e->number >= EACH_MAX)
         return;
-    CHECK(n, e->number + 1 > last[e->maker]); /* in the order in which they were pushed */
+    CHECK(n, e->number + 1 > last[e->maker]); /* in the order of their pushes */
     last[e->maker] = e->number + 1;
     __atomic_fetch_add(&tally->popped[n->id][e->maker][e->number], 1, __ATOMIC_RELAXED);
 }
 
-/* Each thread pushes and pops as many, and so all end. */
+/* Each thread makes as many pushes as pops, so all of them end. */
 static void push_and_pop(struct node *n, struct queue_test *t, uint32_t thread)
 {
     uint32_t maker = n->id * THREADS + thread, last[MAKERS] = {0};
@@ -725,7 +726,7 @@ static void push_and_pop_helper(struct helper *h)
     push_and_pop(h->node, h->object, h->index);
 }
 
-/* Sends the own counts to node 0, which adds them all up. */
+/* Sends this node's counts to node 0, which adds them up. */
 static void check_tally(struct node *n, struct queue_test *t)
 {
     struct tally *tally = loco_shared_region_local(&t->tally);
@@ -768,7 +769,7 @@ static void many_body(struct node *n)
     many_to_many(n, 8, 8, rounds(n, EACH_MAX, 8));
 }
 
-/* As large as the manager's mem_refs allow. */
+/* Entries as large as the manager's mem_refs allow. */
 static void large_body(struct node *n)
 {
     many_to_many(n, 4, n->mgr->config.block_size - 16, rounds(n, EACH_MAX, 8));
@@ -787,7 +788,8 @@ UNDER_CHAOS(shared_queue, many_to_many, 20, NODES, many_body)
 UNDER_CHAOS(shared_queue, large_entries, 20, NODES, large_body)
 UNDER_CHAOS(shared_queue, one_slot, 10, NODES, one_slot_body)
 
-/* Node 0 only pushes and the others only pop, so that it waits for room, or they for entries. */
+/* Node 0 only pushes and the others only pop, so either it waits for room or they wait for entries.
+ */
 static void one_way(struct node *n, bool slow_pops)
 {
     struct queue_test t = {.each = (uint32_t)rounds(n, EACH_MAX, 10)};
@@ -834,7 +836,7 @@ UNDER_CHAOS(shared_queue, slow_pushes, 10, NODES, slow_pushes_body)
 
 /* --- shared_queue: full, empty, and giving up ------------------------------------------------- */
 
-/* Node 0 alone fills and empties it, over the others' memories too. */
+/* Node 0 alone fills and empties the queue, including the slots at other nodes. */
 static void bounds_body(struct node *n)
 {
     struct queue_test t = {0};
@@ -860,7 +862,7 @@ static void bounds_body(struct node *n)
 ON_EACH_FABRIC(shared_queue, bounds, 3, bounds_body)
 UNDER_CHAOS(shared_queue, bounds, 5, 3, bounds_body)
 
-/* Tickets go over the top of their word. */
+/* The tickets overflow their word. */
 static void ticket_wrap_body(struct node *n)
 {
     enum { CAPACITY = 8 };
@@ -892,7 +894,7 @@ UNDER_CHAOS(shared_queue, tickets_wrap, 5, NODES, ticket_wrap_body)
 
 /* --- shared_queue: what goes wrong ------------------------------------------------------------ */
 
-/* Who waits for ever for an entry learns of it when a participant is lost. */
+/* A pop without a time limit ends with an error when a participant is lost. */
 static void queue_leaver_body(struct node *n)
 {
     struct queue_test t = {0};
@@ -913,7 +915,7 @@ static void queue_leaver_body(struct node *n)
 
 ON_EACH_FABRIC(shared_queue, leaver_ends_waits, 3, queue_leaver_body)
 
-/* Ticket 1 is for the slot at node 1, where somebody changes a byte of the entry. */
+/* Ticket 1 uses the slot at node 1, where another thread changes a byte of the entry. */
 static void spoiled_slot_body(struct node *n)
 {
     struct queue_test t = {0};
@@ -949,7 +951,8 @@ static void refuse_to_pop(struct helper *h)
     CHECK(h->node, loco_thread_attach(h->node->mgr) == 0);
 }
 
-/* What no machine has room for is refused before it is touched, with what it would take. */
+/* A queue that no machine has room for is refused before its memory is touched, with a message that
+ * gives its size. */
 static void too_many_body(struct node *n)
 {
     struct loco_shared_queue q;
@@ -962,7 +965,7 @@ static void too_many_body(struct node *n)
     CHECK(n, loco_shared_region_init(&region, n->mgr, NULL, "r", all, (size_t)1 << 50) == -ENOMEM);
     CHECK(n, strstr(n->log, "an arena of 1073741824 MiB, and this machine has "));
     if (bytes > (double)block * (1 << 30))
-        return; /* a machine where even this would do */
+        return; /* this machine has room even for this */
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 1 << 30, block - 16) == -ENOMEM);
     snprintf(text, sizeof text, "channel q: 1073741824 entries of %zu bytes take %zu MiB",
              block - 16, block << 10);

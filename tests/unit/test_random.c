@@ -1,12 +1,12 @@
 /*
- * Random numbers that are the same everywhere.
+ * Tests that random numbers are the same everywhere.
  */
 #include <criterion/criterion.h>
 #include <math.h>
 
 #include "harness/base/random.h"
 
-/* The first numbers of splitmix64 from seed 42, as other programs have them. */
+/* The first numbers of splitmix64 from seed 42, as given by other programs. */
 Test(random, is_splitmix64)
 {
     uint64_t state = 42;

@@ -1,4 +1,4 @@
-/* Events in a record: from loops' rings into the file, and out of it as text. */
+/* Tests the events in a record: from the loops' rings into the file, and from the file to text. */
 #include "test_scenario.h"
 
 #include <sys/wait.h>
@@ -60,7 +60,7 @@ static struct hil_trace_events read_events(void)
     return events;
 }
 
-/* Each executor has a ring of its own; what comes of them is in the order of time. */
+/* Each executor has a ring of its own. Their merged events are in the order of time. */
 Test(record_events, of_several_loops_are_in_the_order_of_time)
 {
     open_arrays();
@@ -111,7 +111,7 @@ Test(record_events, are_about_what_the_scenario_names)
     hil_trace_events_free(&events);
 }
 
-/* A stream with a group beside it, which the readers of streams do not see. */
+/* A stream next to the group of events, which readers of streams must ignore. */
 Test(record_events, are_no_stream_of_a_node)
 {
     struct hil_trace_reader *reader;
@@ -127,7 +127,7 @@ Test(record_events, are_no_stream_of_a_node)
     hil_trace_reader_close(reader);
 }
 
-/* The writer is killed, and so is its owner: the journal has what it had written. */
+/* The writer and its owner are killed. The journal has what the writer had written. */
 Test(record_events, outlive_their_writer)
 {
     struct hil_trace *trace;
@@ -145,7 +145,7 @@ Test(record_events, outlive_their_writer)
     int status;
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_assert_eq(status, 0);
-    /* The writer, an orphan now, ends the trace; or the journal is there still. */
+    /* The orphaned writer completes the trace, or the journal still exists. */
     for (unsigned i = 0; i < 1000 && access(in_folder("trace.h5.journal"), F_OK) == 0; i++)
         usleep(10000);
     if (hil_trace_resume(&trace, in_folder("trace.h5")) == 0)
@@ -161,8 +161,8 @@ Test(record_events, outlive_their_writer)
 
 enum { STEPS = 40000 };
 
-/* A loop in virtual time, with an event or more at most steps, and a writer that takes them as it
- * comes. */
+/* A loop in virtual time with an event or more in most steps, and a writer that takes them as they
+ * come. */
 static void record_loop(const char *path, unsigned pause_at)
 {
     static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}}};
@@ -206,7 +206,7 @@ static size_t read_file(const char *path, char **bytes)
     return size;
 }
 
-/* However the writer's turns fall, and over several chunks of everything. */
+/* The file is the same whenever the writer runs, and with several chunks of everything. */
 Test(record_events, in_virtual_time_give_the_same_file)
 {
     char *first, *other;

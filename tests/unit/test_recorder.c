@@ -1,4 +1,4 @@
-/* From the loop's side through the rings into the file. */
+/* Tests the recorder, from the loop's side through the rings into the file. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ static const struct hil_column columns[] = {
     {"voltage_v", "V", "of each converter", 3, {0}},
 };
 
-/* The least ring there is, so that it fills soon. */
+/* The smallest possible ring, so that it fills soon. */
 static const struct hil_stream_config streams[] = {
     {"controller", columns, 2, 1, {0}},
     {"converter/000", columns, 2, 1, {0}},
@@ -47,7 +47,7 @@ static void open_recorder(bool lossless)
     cr_assert_eq(hil_recorder_open(&recorder, path, &config, 0), 0);
 }
 
-/* Row n is n, 2n, 3n, 4n. */
+/* Row n has the values n, 2n, 3n, 4n. */
 static bool record(struct hil_stream *stream, uint64_t n)
 {
     double *row = hil_stream_row(stream);
@@ -116,7 +116,7 @@ Test(recorder, streams_do_not_mix, .fini = remove_trace)
     expect_rows(1, 500);
 }
 
-/* Many times the ring, over its end again and again. */
+/* Many times the size of the ring, with many wraps. */
 Test(recorder, lossless_loses_nothing, .fini = remove_trace)
 {
     open_recorder(true);
@@ -127,8 +127,8 @@ Test(recorder, lossless_loses_nothing, .fini = remove_trace)
     expect_rows(1, 300001);
 }
 
-/* Two loops of which one ends before its time, as in a run that was interrupted: nothing waits for
- * rows that never come. */
+/* Of two loops one ends early, as in an interrupted run. Nothing must wait for rows that never
+ * come. */
 Test(recorder, a_loop_that_ends_early_holds_nothing_back, .fini = remove_trace)
 {
     static const struct hil_cadence cadence = {.period_ns = 1000, .decimation = 1};
@@ -146,7 +146,7 @@ Test(recorder, a_loop_that_ends_early_holds_nothing_back, .fini = remove_trace)
     expect_rows(1, 30000);
 }
 
-/* No writer takes anything: the ring fills, and the rest is counted. Nothing hangs. */
+/* The writer takes nothing: the ring fills, and the other rows are counted. Nothing hangs. */
 static void full_ring_drops(bool lossless)
 {
     open_recorder(lossless);
@@ -183,7 +183,7 @@ Test(recorder, no_stream_records_nothing)
     hil_stream_prepare(NULL);
 }
 
-/* What a child recorded before it was killed is there. */
+/* Rows that a child recorded before it was killed are in the file. */
 Test(recorder, rows_of_a_killed_child, .fini = remove_trace)
 {
     open_recorder(false);
@@ -198,8 +198,7 @@ Test(recorder, rows_of_a_killed_child, .fini = remove_trace)
     expect_rows(0, 1000);
 }
 
-/* A child that exits in an orderly way must not finish its parent's file, as it was when the
- * two parted. */
+/* A child that exits normally must not finish its parent's file in the state of the fork. */
 Test(recorder, child_exits_last, .fini = remove_trace)
 {
     int hold[2];
@@ -228,7 +227,7 @@ Test(recorder, says_why_it_cannot_open)
     cr_expect_null(recorder);
 }
 
-/* As good as a full disk: the file may not grow beyond 64 KiB. */
+/* Like a full disk: the file may not grow beyond 64 KiB. */
 Test(recorder, writer_fails, .fini = remove_trace)
 {
     const struct rlimit limit = {65536, 65536};
@@ -237,7 +236,7 @@ Test(recorder, writer_fails, .fini = remove_trace)
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     open_recorder(true);
     cr_assert_eq(hil_recorder_start(recorder), 0);
-    record_many(hil_recorder_stream(recorder, 0), 500000); /* returns, all the same */
+    record_many(hil_recorder_stream(recorder, 0), 500000); /* must return nevertheless */
     cr_expect_eq(hil_recorder_finish(recorder), -EFBIG);
     cr_expect_gt(hil_recorder_dropped(recorder), 0);
 }

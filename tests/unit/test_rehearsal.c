@@ -1,5 +1,5 @@
 /*
- * The rehearsal before time 0: what the loops do in it is not to be seen in what they do after it.
+ * Tests the rehearsal before time 0: it must not affect the steps after it.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,12 +14,12 @@ enum { STEPS = 200 };
 struct played {
     double output_v[STEPS];
     struct hil_histogram input_age, round_trip, duty_age;
-    unsigned rehearsed; /* steps, of all */
+    unsigned rehearsed; /* rehearsed steps of all nodes */
 };
 
 static struct hil_scenario *scenario;
 
-/* Counts the rehearsed steps on their way. */
+/* Passes a step on, and counts the rehearsed ones. */
 static unsigned rehearsed;
 static int (*real_step)(void *arg, uint64_t n, uint64_t now_ns);
 
@@ -49,8 +49,8 @@ static void step(const struct hil_node *r, uint64_t n)
     cr_assert_eq(r->loop.step(r->loop.arg, n, hil_loop_due(&r->loop, n)), 0);
 }
 
-/* The converters' two steps of each of the controller's. */
-/* What is counted of the link between two nodes. */
+/* The converters make two steps for each of the controller's. */
+/* The counts of the link between two nodes. */
 static const struct hil_link_figures *figures(const struct hil_run *run, unsigned from, unsigned to)
 {
     const struct hil_system *s = run->scenario->system;
@@ -116,7 +116,8 @@ Test(rehearsal, leaves_no_trace, .timeout = 60)
     expect_no_trace(NULL);
 }
 
-/* Where what a step finds before the first value matters: nothing of the rehearsal is it. */
+/* For steps to which the input before the first value matters: none of it may come from the
+ * rehearsal. */
 Test(rehearsal, is_nothing_to_a_peer, .timeout = 60)
 {
     expect_no_trace(SETS("controller.computation_delay=false", "converters.duty_initial=0.3",
@@ -124,7 +125,7 @@ Test(rehearsal, is_nothing_to_a_peer, .timeout = 60)
                          "load.changes=[{time_s: 0, load_ohm: 3, ramp_s: 0.01}]"));
 }
 
-/* A controller that is late for its first voltages sees none, not those of the rehearsal. */
+/* A controller whose first voltages are late sees none, rather than those of the rehearsal. */
 Test(rehearsal, its_voltages_are_none, .timeout = 60)
 {
     char directory[] = "/tmp/hiloco-test-XXXXXX";

@@ -1,5 +1,5 @@
-/* How the processes of a run learn where the nodes are: what they are told, and what strangers do.
- * tests/run/test_rendezvous.c has the same of programs. */
+/* Tests how the processes of a run learn the nodes' addresses: the texts that they are given, and
+ * attacks by strangers. tests/run/test_rendezvous.c tests the same with programs. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -102,7 +102,7 @@ Test(rendezvous, the_shortest_trip_tells_the_clock)
     cr_expect_eq(clock.ahead_ns, 950);
 }
 
-/* The time of day is 7 s on both machines, kept within 3 us there and 2 us here; there it is 4 s
+/* The time of day is 7 s on both machines, accurate to 3 us there and 2 us here. There it is 4 s
  * after the boot, here 1 s. */
 Test(rendezvous, the_time_of_day_tells_the_clock_where_it_is_better)
 {
@@ -147,7 +147,7 @@ static void party_hears(void *party, const char *line)
     strncat(p->said, line, sizeof p->said - strlen(p->said) - 1);
 }
 
-/* Leaves its nodes only. */
+/* Ends only its nodes. */
 static void party_choose(struct party *p)
 {
     static const unsigned all[] = {0, 1, 2, 3};
@@ -319,7 +319,7 @@ static int stranger_call(void)
     }
 }
 
-/* Hears what is left, until the other end closes. */
+/* Reads the rest until the other end closes. */
 static size_t stranger_hears(int fd, void *into, size_t size)
 {
     size_t in = 0;
@@ -351,7 +351,7 @@ static void expect_refused(const struct tcp_greeting *said)
     cr_expect_eq(answer[0].version, RENDEZVOUS_VERSION);
 }
 
-/* Proves itself, and then says what no process says. */
+/* Proves that it knows the secret, and then sends a message that no process sends. */
 static void expect_cut_off(uint32_t kind, uint32_t size)
 {
     const struct tcp_head head = {.kind = kind, .size = size};
@@ -391,7 +391,7 @@ Test(rendezvous, strangers_are_refused_and_the_others_meet, .timeout = 120)
     said.step = TCP_PROOF; /* before its hello */
     expect_refused(&said);
 
-    const int half = stranger_call(); /* says half a hello, and no more */
+    const int half = stranger_call(); /* sends half a hello, and no more */
     cr_assert(rendezvous_send(half, &said, 7));
     expect_cut_off(99, 0);
     expect_cut_off(RENDEZVOUS_REGISTER, 8);       /* without its nodes */
@@ -411,7 +411,7 @@ Test(rendezvous, strangers_are_refused_and_the_others_meet, .timeout = 120)
     party_end(&parties[1]);
 }
 
-/* Many who say nothing keep nobody out. */
+/* Many silent connections keep nobody out. */
 Test(rendezvous, a_crowd_that_says_nothing_is_let_go, .timeout = 120)
 {
     struct party parties[2] = {0};
@@ -429,7 +429,7 @@ Test(rendezvous, a_crowd_that_says_nothing_is_let_go, .timeout = 120)
     party_end(&parties[1]);
 }
 
-/* Who is at the first node's address, and does not know the secret, is believed nothing. */
+/* A process at the first node's address that does not know the secret is not believed. */
 Test(rendezvous, an_impostor_is_not_believed, .timeout = 120)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(HIL_RENDEZVOUS_PORT)};
@@ -456,7 +456,7 @@ Test(rendezvous, an_impostor_is_not_believed, .timeout = 120)
     party_end(&party);
 }
 
-/* 10 ppm in 100 s are 1 ms; the clocks were compared 2 s before the start and 98 s after it. */
+/* 10 ppm in 100 s are 1 ms. The clocks were compared 2 s before the start and 98 s after it. */
 Test(rendezvous, a_time_of_a_record_is_known_by_the_first_clock)
 {
     const uint64_t second = 1000000000;

@@ -1,4 +1,4 @@
-/* Figures of a signal: what it did after each event of a run, from its samples. */
+/* Tests the figures of a signal: its response to each event of a run, from its samples. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static const uint64_t MS = 1000000;
 
 /* --- running statistics ---------------------------------------------------------------------- */
 
-/* A ripple of a microvolt on 240 V: the mean and the squares are those of two passes. */
+/* A ripple of a microvolt on 240 V: mean and squares equal those of a two-pass computation. */
 Test(samples, a_small_ripple_on_a_great_mean_is_exact)
 {
     enum { COUNT = 100000 };
@@ -117,7 +117,7 @@ static double ten(double t)
     return 10;
 }
 
-/* From 0 V to 12 V, which is 20 percent beyond, and back to the reference in 5 ms. */
+/* Rises from 0 V to 12 V, which is 20 percent too far, and returns to the reference within 5 ms. */
 static double overshoots(double t)
 {
     return t < 1 ? 12 * t : t < 5 ? 12 - (t - 1) / 2 : 10;
@@ -177,7 +177,7 @@ Test(response, a_step_down_that_goes_no_further_has_no_overshoot)
     cr_expect_eq(figures_of(1).overshoot_pct, 0);
 }
 
-/* The reference rises from 0 V for 10 ms; the signal is above it, by a volt, and meets it. */
+/* The reference rises from 0 V for 10 ms. The signal is a volt above it, and then meets it. */
 static double soft_reference(double t)
 {
     return fmin(t, 10);
@@ -199,7 +199,7 @@ Test(response, a_soft_start_from_nothing)
     cr_expect_float_eq(f.from_s, 0.020, 1e-9);
 }
 
-/* A disturbance: the reference stays, and 1.5 V are missing for a while. */
+/* A disturbance: the reference is constant, and the signal is 1.5 V too low for a while. */
 static double dips(double t)
 {
     return t < 40 || t >= 40.6 ? 10 : 8.5;
@@ -233,7 +233,7 @@ Test(response, a_rise)
     cr_expect_float_eq(figures_of(1).deviation_pct, 5, 1e-9);
 }
 
-/* What never leaves the band has settled at once. */
+/* A signal that never leaves the band has settled at once. */
 Test(response, what_stays_settles_after_nothing)
 {
     add_event(0, 0, 20);
@@ -241,10 +241,11 @@ Test(response, what_stays_settles_after_nothing)
     follow(ten, ten, 40);
     cr_expect(figures_of(1).settled);
     cr_expect_eq(figures_of(1).settling_ms, 0);
-    cr_expect_eq(figures_of(1).overshoot_pct != 0, true); /* NAN: nothing was to be followed */
+    cr_expect_eq(figures_of(1).overshoot_pct != 0, true); /* NAN: there was no change to follow */
 }
 
-/* The change is over between two samples, the second of which is inside: it settled at once. */
+/* The change is over between two samples, and the second is inside the band: the signal settled at
+ * once. */
 Test(response, what_is_inside_when_it_is_over_settled_then)
 {
     add_event(0, 0, 20);
@@ -259,7 +260,7 @@ static double rings(double t)
     return 10 + (t < 10 ? 5 : 1) * sin(t);
 }
 
-/* "At 46 us 322 V for 159 V": the window of what does not settle is the later half. */
+/* "At 46 us 322 V for 159 V": if a signal does not settle, its window is the later half. */
 Test(response, what_rings_does_not_settle_and_the_start_is_not_in_its_window)
 {
     add_event(0, 0, 40);
@@ -274,7 +275,7 @@ Test(response, what_rings_does_not_settle_and_the_start_is_not_in_its_window)
     cr_expect_float_eq(f.rms_deviation, sqrt(0.5), 0.05);
 }
 
-/* From the reference, and not from the mean. */
+/* The deviation is measured from the reference, not from the mean. */
 static double stays_below(double t)
 {
     (void)t;
@@ -289,8 +290,8 @@ Test(response, the_deviation_is_from_the_reference)
     cr_expect_eq(figures_of(0).rms_deviation, 1);
 }
 
-/* The window begins half way, and that very sample is the first inside: it settled then, not at
- * the event. */
+/* The window begins half way, and that very sample is the first one inside the band: the signal
+ * settled then, not at the event. */
 static double settles_half_way(double t)
 {
     return t < 19.95 ? 5 : 10;
@@ -304,7 +305,7 @@ Test(response, what_settles_as_the_window_begins_settles_then)
     cr_expect_float_eq(figures_of(0).settling_ms, 20, 1e-9);
 }
 
-/* It leaves the band once more in the window: that begins after it. */
+/* The signal leaves the band once more in the window, so the window begins after that. */
 static double late_excursion(double t)
 {
     return t > 29.95 && t < 31.95 ? 11 : 10 + 0.001 * fmod(t, 2);
@@ -322,7 +323,8 @@ Test(response, the_window_begins_after_what_settles_late)
     cr_expect_lt(f.pp, 0.003);
 }
 
-/* It does not stay for a tenth of the time that there is; all of the later half is the window. */
+/* The signal does not stay in the band for a tenth of the available time, so the window is the
+ * whole later half. */
 static double leaves_late(double t)
 {
     return t > 29.95 && t < 37.95 ? 11 : 10;
@@ -339,7 +341,7 @@ Test(response, what_has_only_just_come_back_has_not_settled)
     cr_expect_float_eq(f.mean, 10.4, 1e-9);
 }
 
-/* Nothing can be told by a few samples, before the plant has answered. */
+/* A few samples from before the plant's response say nothing. */
 Test(response, a_change_just_before_the_end_has_not_settled)
 {
     add_event(0, 0, 39);
@@ -350,7 +352,7 @@ Test(response, a_change_just_before_the_end_has_not_settled)
     cr_expect_not(figures_of(1).settled);
 }
 
-/* A run that ended early has all that is left after it settled. */
+/* In a run that ended early, the window is everything after settling. */
 Test(response, a_run_that_ended_early)
 {
     add_event(0, 0, 100);
@@ -372,8 +374,8 @@ Test(response, an_event_that_never_came)
     cr_expect_not(figures_of(1).settled);
 }
 
-/* Steps that were late left out all of an event: it has no figures, and the next has the change
- * from the reference that there was last. */
+/* Late steps skipped a whole event: it has no figures, and the next event's change counts from the
+ * last known reference. */
 static double down_to_8_and_6(double t)
 {
     return t < 20 ? 10 : t < 21 ? 8 : 6;
@@ -393,7 +395,7 @@ Test(response, an_event_that_no_step_saw)
     cr_expect_float_eq(figures_of(2).overshoot_pct, 25, 1e-9); /* one of 4 V, from 10 V */
 }
 
-/* Nor did one see the start-up: nothing is known of a change. */
+/* The start-up was skipped as well, so no change is known. */
 Test(response, a_first_step_that_comes_late)
 {
     add_event(0, 0, 20);
@@ -405,7 +407,7 @@ Test(response, a_first_step_that_comes_late)
     cr_expect(figures_of(1).settled);
 }
 
-/* The next event comes while the ramp goes on: nothing can be said of this one. */
+/* The next event comes during the ramp, so this one has no figures. */
 Test(response, a_change_that_is_cut_short)
 {
     add_event(0, 30, 20);
@@ -427,7 +429,7 @@ static double discharges(double t)
     return t < 20 ? 10 : 10 * exp(20 - t);
 }
 
-/* Of 0 V two percent are nothing: the band is that of the reference before. */
+/* Two percent of 0 V are nothing, so the band is that of the previous reference. */
 Test(response, a_reference_of_nothing)
 {
     add_event(0, 0, 20);
@@ -481,7 +483,7 @@ Test(response, the_worst_takes_longest_where_all_settle)
     cr_expect_eq(hil_responses_worst(&responses, 0, 0, responses.measure_count), 1);
 }
 
-/* Whoever has no sample was elsewhere, or not yet there. */
+/* A component without samples was in another process, or had not started yet. */
 Test(response, the_worst_is_one_that_has_samples)
 {
     add_event(0, 0, 40);
@@ -512,7 +514,7 @@ Test(response, a_measure_without_a_reference_has_its_window)
 
 /* --- in series ------------------------------------------------------------------------------- */
 
-/* As many samples as can be at once, as long as they are of one kind of moment. */
+/* Takes as many samples at once as possible while they are of the same kind. */
 static void follow_in_series(signal_fn *signal, signal_fn *reference, double end_ms)
 {
     double rows[HIL_SERIES_MAX][2];
@@ -564,7 +566,7 @@ static void expect_series_as_one_by_one(signal_fn *signal, signal_fn *reference)
     cr_expect_eq(memcmp(one_by_one, responses.at, event_count * sizeof *one_by_one), 0);
 }
 
-/* Of one that leaves its band and comes back, while its reference moves. */
+/* A signal that leaves its band and returns while its reference moves. */
 Test(response, samples_in_series_are_as_one_by_one)
 {
     add_event(0, 2, 30);
@@ -574,8 +576,8 @@ Test(response, samples_in_series_are_as_one_by_one)
     cr_expect_gt(responses.at[1].inside_count, 0);
 }
 
-/* Stays in its band from 1 ms on, but for one sample, and one that is no number; from 20 ms to 25
- * ms in the middle of it, then ever further from there. */
+/* Stays in its band from 1 ms on, except one sample outside and one that is not a number. It is in
+ * the middle of the band from 20 ms to 25 ms, and then moves further and further away. */
 static double swings_inside(double t)
 {
     if (t < 1)
@@ -609,7 +611,7 @@ static double nearly_off(double t)
     return t < 20 ? 10 : 1e-9;
 }
 
-/* What is 0 but for a rounding: two percent of that are nothing, too. */
+/* A reference that is 0 except for rounding: two percent of that are nothing, too. */
 Test(response, a_reference_that_is_all_but_nothing)
 {
     add_event(0, 0, 20);
@@ -624,7 +626,7 @@ Test(response, a_reference_that_is_all_but_nothing)
     cr_expect_float_eq(f.deviation, -1e-9, 1e-9);
 }
 
-/* The measure that these samples are of has a band of its own. */
+/* The measure of these samples has a band of its own. */
 static void follow_within(double band, signal_fn *signal, signal_fn *reference, double end_ms)
 {
     make_responses(1);
@@ -659,7 +661,7 @@ static double pushed(double t)
     return t < 20 ? 0 : 5 * exp(20 - t);
 }
 
-/* A disturbance of what should be 0, which has neither a change nor a percentage. */
+/* A disturbance of a signal that should be 0: there is no change and no percentage. */
 Test(response, around_nothing_the_deviation_is_in_the_unit)
 {
     add_event(0, 0, 20);
@@ -680,7 +682,8 @@ static double trembles(double t)
     return t < 20 ? 0 : 0.01;
 }
 
-/* A reference that moves by less than the band does not change: no share of so little says much. */
+/* A reference that moves by less than the band does not count as changed, as percentages of so
+ * little mean nothing. */
 Test(response, a_change_inside_the_band_is_none)
 {
     add_event(0, 0, 20);

@@ -1,5 +1,5 @@
-/* Peers that die and come back, on every fabric. Node 1 does: killed in a process, dropped with all
- * that it has in flight on the sim, leaving in order as a thread. */
+/* Tests peers that die and come back, on every fabric. Node 1 dies: killed as a process, dropped
+ * with everything in flight on the sim, or leaving in order as a thread. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ enum { NODES = 3, RESTARTS = 3 };
                 cr_assert_eq(run_chaos_nodes(seed, chaos, NODES, body, NULL), 0);                  \
     }
 
-/* How far each node is: in which life of node 1, and at which stage of it. */
+/* The progress of each node: the life of node 1, and the stage in it. */
 static uint64_t progress_of(struct loco_sst *progress, uint32_t node)
 {
     struct loco_owned_var *row = loco_sst_row(progress, node);
@@ -81,8 +81,8 @@ static bool holds(const struct loco_owned_var *v, uint64_t value)
     return loco_owned_var_load(v, &found) == 0 && is_large_of(&found, value);
 }
 
-/* `layout` is of another size in each life, so that nothing is where it was before: whoever wrote
- * to an address of an earlier life would write into it. */
+/* `layout` has another size in each life, so everything is at another place than before. A write to
+ * an address of an earlier life would hit it. */
 struct all {
     struct loco_shared_region layout, region;
     struct loco_owned_var up, down; /* owned by node 1, by node 0 */
@@ -92,14 +92,14 @@ struct all {
     struct loco_sst progress;
     uint32_t zero, one;
     size_t layout_size;
-    uint64_t up_count; /* at node 0: of the copy, in the last life of the owner */
+    uint64_t up_count; /* at node 0: the copy's count in the owner's last life */
 };
 
 enum { COMMAND = 77, REGION_WORDS = 40 };
 
 static void open_all(struct node *n, struct all *a)
 {
-    /* The others must agree on the region's size, so they have one of each. */
+    /* The nodes must agree on the region's size, so each has one region of each size. */
     char name[16];
 
     *a = (struct all){.zero = 0, .one = 1, .layout_size = 512 + 1024 * n->life};
@@ -150,7 +150,7 @@ static void one_life(struct node *n, struct all *a)
     const struct large value = large_of(life);
     uint64_t *block = loco_mem_ref_take(n->mgr), old;
 
-    /* The owner's value is there for whoever comes late. */
+    /* The owner's value also reaches a node that comes late. */
     struct large command;
     AWAIT(n, loco_owned_var_read(&a->down, &command) == 0 && is_large_of(&command, COMMAND),
           (void)0);
@@ -174,7 +174,7 @@ static void one_life(struct node *n, struct all *a)
         loco_owned_var_push(&a->up);
 }
 
-/* Quickly where it can be, with what was found out in an earlier turn. */
+/* Puts quickly if possible, with the state found in an earlier turn. */
 static void put_quickly(struct node *n, struct all *a)
 {
     const struct loco_triple value = {1, 2, COMMAND};
@@ -187,7 +187,8 @@ static void put_quickly(struct node *n, struct all *a)
         CHECK(n, is_lost_or(loco_owned_var_put(&a->quick, &value).error));
 }
 
-/* What nodes 0 and 2 do at every turn of a wait: all that could reach the wrong life. */
+/* The work of nodes 0 and 2 at every turn of a wait: all operations that could reach the wrong
+ * life. */
 static void keep_writing(struct node *n, struct all *a)
 {
     const uint64_t noise[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -200,12 +201,13 @@ static void keep_writing(struct node *n, struct all *a)
     CHECK(n, is_lost_or(loco_fence_thread(n->mgr)));
 }
 
-/* A reader that is within a copy when the owner restarts must not take the new life's value for the
- * one it began with: so the count that says whether a value is whole goes on from life to life. */
+/* A reader may be in the middle of a copy when the owner restarts. It must not take the new life's
+ * value for the old one, so the count that says whether a value is whole continues from life to
+ * life. */
 static void check_count_grows(struct node *n, struct all *a)
 {
     if (!(n->fabric->capabilities & LOCO_COHERENT))
-        return; /* it is a checksum */
+        return; /* the check word is a checksum */
     const uint64_t *word = (const uint64_t *)(const void *)(a->up.copy + a->up.record) - 1;
     const uint64_t count = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
@@ -230,11 +232,11 @@ static void watch_life(struct node *n, struct all *a, uint64_t life)
     CHECK(n, loco_atomic_load(loco_atomic_of(&a->counter), &count) == 0);
     CHECK(n, count == life);
 
-    /* What is written is there, in this life's memory. */
+    /* Writes arrive, in this life's memory. */
     *block = 1000 + life;
     struct loco_ack ack = loco_shared_region_write(&a->region, 1, 8 * n->id, block, 8);
     CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
-    CHECK(n, is_lost_or(loco_fence_pair(n->mgr, 1))); /* of writes to the earlier one, once */
+    CHECK(n, is_lost_or(loco_fence_pair(n->mgr, 1))); /* once, for writes to the earlier life */
     CHECK(n, loco_fence_pair(n->mgr, 1) == 0);
     ack = loco_shared_region_read(&a->region, 1, 8 * n->id, block, 8);
     CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
@@ -302,7 +304,7 @@ static void close_closed(struct closed *c)
     loco_barrier_fini(&c->barrier);
 }
 
-/* All of them work among all the nodes. */
+/* All channels work among all the nodes. */
 static void use_closed(struct node *n, struct closed *c)
 {
     uint64_t value = n->id, got;
@@ -368,7 +370,7 @@ static void given_up_body(struct node *n)
     if (n->life == 0)
         first_life(n, &progress, &c);
     if (n->id == 1) {
-        /* Nobody answers it by an endpoint of its earlier life. */
+        /* No node answers with an endpoint of its earlier life. */
         CHECK(n, loco_manager_ready(n->mgr, 20000000) == -ETIMEDOUT);
         AWAIT(n, others_are(n, &progress, ENDED), tell(&progress, RETURNED));
     } else {
@@ -380,7 +382,7 @@ static void given_up_body(struct node *n)
     }
     AWAIT(n, loco_manager_ready(n->mgr, 1000000) == 0,
           tell(&progress, n->id == 1 ? RETURNED : AGAIN));
-    loco_fence_global(n->mgr); /* may tell, once, that a write to the dead was not placed */
+    loco_fence_global(n->mgr); /* may report once that a write to the dead node was not placed */
     use_closed(n, &c);
     close_closed(&c);
     loco_sst_fini(&progress);

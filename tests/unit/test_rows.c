@@ -1,6 +1,6 @@
 /*
- * Rings of rows: what a reader takes is whole and in order, however fast the writer is, and what it
- * misses is counted; and memory that is not as a run lays it out is refused.
+ * Tests rings of rows: a reader gets whole rows in order, however fast the writer is, and missed
+ * rows are counted. Memory with a layout that is not a run's is refused.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -38,7 +38,7 @@ Test(rows, are_taken_in_order_and_once)
     free_run(&m);
 }
 
-/* Of eight rows the oldest may be in the making. */
+/* Of eight rows the oldest may be just being overwritten. */
 Test(rows, that_were_written_over_are_lost)
 {
     struct made_run m = make_run(1, 8, 1000);
@@ -55,7 +55,7 @@ Test(rows, that_were_written_over_are_lost)
     free_run(&m);
 }
 
-/* At its own step, or at that of the row before, where that was written already. */
+/* An event is at its own step, or at the previous row's step if that row was already written. */
 Test(rows, say_what_happened_and_at_which_step)
 {
     struct made_run m = make_run(1, 8, 1000);
@@ -84,7 +84,7 @@ Test(rows, say_what_happened_and_at_which_step)
     free_run(&m);
 }
 
-/* A process that takes the place of one that died anywhere. */
+/* A process that replaces one that died at any point. */
 Test(rows, go_on_where_another_process_left)
 {
     struct made_run m = make_run(1, 8, 1000);
@@ -94,7 +94,7 @@ Test(rows, go_on_where_another_process_left)
     cr_assert_eq(hil_rows_open(&rows, &m.run, 0), 0);
     for (unsigned n = 0; n < 10; n++)
         make_step(&m, 0, n, 0, 0);
-    m.rings[0].row = 0; /* not as it was left */
+    m.rings[0].row = 0; /* not as the dead process left it */
     cr_expect_eq(hil_tap_open(&m.state->taps, m.state, 0), &m.rings[0]);
     make_step(&m, 0, 30, 1, 2);
     cr_assert_eq(hil_rows_take(&rows, ALL, MADE_WIDTH, to[0], 8, &lost), 7);
@@ -117,7 +117,8 @@ static void *write_rows(void *unused)
     return unused;
 }
 
-/* Every word is of the row that it is said to be of; between two rows are those that were lost. */
+/* Every word belongs to the row of its number. Missing rows between two rows are those counted as
+ * lost. */
 static void expect_row(const uint64_t *row, uint64_t number)
 {
     cr_assert_eq(row[HIL_TAP_STEP], number);
