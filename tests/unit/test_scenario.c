@@ -1,5 +1,5 @@
 /*
- * What a right scenario becomes.
+ * Tests what correct scenarios are resolved to.
  */
 #include "test_scenario.h"
 
@@ -8,7 +8,7 @@
 #include <glob.h>
 #include <math.h>
 
-/* The value of a quantity of a converter's plant by name, wherever the model has it. */
+/* The value of a quantity of a converter's plant by name, whichever table of the model has it. */
 static double value(const struct hil_scenario *s, unsigned id, const char *name)
 {
     const struct hil_component *plant = short_plant(s, id);
@@ -23,7 +23,7 @@ static double value(const struct hil_scenario *s, unsigned id, const char *name)
                : s->system->sources[feed->from].steps.initial * feed->scale;
 }
 
-/* A converter's factor on a profile. */
+/* A converter's factor for a profile. */
 static double factor(const struct hil_scenario *s, unsigned id, const char *input)
 {
     cr_assert_eq(short_feed(s, id, input)->kind, HIL_FEED_SOURCE);
@@ -44,7 +44,7 @@ static double gain(const struct hil_scenario *s, const char *name)
 
 /* --- equality, field by field ----------------------------------------------------------- */
 
-/* Bits, not numbers: a scenario that loads again is the same run again. */
+/* Compares bits, not numbers: a scenario that is loaded again must give the same run. */
 #define SAME(field)                                                                                \
     cr_expect_eq(memcmp(&a->field, &b->field, sizeof(a->field)), 0, "%s differs", #field)
 
@@ -228,7 +228,8 @@ Test(scenario, what_is_late_and_what_is_valid)
     hil_scenario_free(s);
 }
 
-/* Virtual time knows what comes first at one instant; so it computes as without. */
+/* In virtual time the order at one instant is defined, so the results are the same as without it.
+ */
 Test(scenario, a_phase_of_real_time_alone)
 {
     struct hil_scenario *s =
@@ -243,17 +244,17 @@ Test(scenario, a_phase_of_real_time_alone)
     hil_scenario_free(s);
 }
 
-/* Whether a step of one loop and one of the other are ever due at the same instant. */
+/* Whether steps of the two loops are ever due at the same instant. */
 static bool meet(const struct hil_timing *a, const struct hil_timing *b)
 {
-    for (uint64_t n = 0; n < b->period_ns; n++) /* after that it is the same again */
+    for (uint64_t n = 0; n < b->period_ns; n++) /* after that the pattern repeats */
         if (a->phase_ns + n * a->period_ns >= b->phase_ns &&
             (a->phase_ns + n * a->period_ns - b->phase_ns) % b->period_ns == 0)
             return true;
     return false;
 }
 
-/* What is shipped for real time does not leave it to chance whether an input is there. */
+/* In the shipped real-time scenarios it is not left to chance whether an input has arrived. */
 Test(scenario, no_shipped_scenario_races_in_real_time)
 {
     static const char *const names[] = {"dcdc20", "dcdc20-nominal", "dcdc20-verbs"};
@@ -451,7 +452,7 @@ Test(scenario, multipliers_drawn_from_the_seed)
     }
     cr_expect_neq(value(s, 0, "esr_ohm"), value(s, 1, "esr_ohm"));
     cr_expect_neq(value(s, 0, "esr_ohm"), value(other, 0, "esr_ohm"));
-    cr_expect_eq(value(s, 0, "input_voltage_v"), 48); /* not of the six */
+    cr_expect_eq(value(s, 0, "input_voltage_v"), 48); /* not one of the six with tolerances */
     expect_round_trip(s);
     hil_scenario_free(s);
     hil_scenario_free(same);
@@ -459,7 +460,7 @@ Test(scenario, multipliers_drawn_from_the_seed)
     hil_scenario_free(changing);
 }
 
-/* The first number of splitmix64 from seed 42, as other programs have it: 13679457532755275413. */
+/* The first number of splitmix64 from seed 42, as given by other programs: 13679457532755275413. */
 Test(scenario, multipliers_are_drawn_as_documented)
 {
     struct hil_scenario *s = load(DRAWN, NULL);
@@ -510,7 +511,7 @@ Test(scenario, overrides_of_some)
     cr_expect_eq(short_feed(s, 1, "duty")->initial, 0.25);
     cr_expect_eq(value(s, 0, "load_ohm"), 4);
     cr_expect_eq(value(s, 1, "load_ohm"), 12);
-    cr_expect_eq(factor(s, 1, "load_ohm"), 3); /* of the load that all have at the start */
+    cr_expect_eq(factor(s, 1, "load_ohm"), 3); /* relative to the load that all have at the start */
     cr_expect_eq(state(s, 1, "voltage_v"), 5);
     cr_expect_eq(state(s, 1, "current_a"), 3);
     cr_expect_eq(state(s, 0, "current_a"), 0);

@@ -1,5 +1,5 @@
 /*
- * Loading scenarios from text, for the tests.
+ * Functions with which tests load scenarios from text.
  */
 #ifndef TEST_SCENARIO_H
 #define TEST_SCENARIO_H
@@ -17,17 +17,17 @@
 
 enum { MESSAGE_BYTES = 1 << 16 };
 
-/* The shortest scenario, line by line: the mistakes below count on these lines. */
+/* The shortest scenario, line by line. Tests of mistakes depend on its line numbers. */
 #define LINE_1     "name: small\n"
 #define LINE_2     "duration_s: 0.1\n"
 #define LINE_3_5   "controller:\n  law: pid\n  period_us: 20\n"
 #define LINE_6_9   "converters:\n  count: 3\n  plant: buck\n  period_us: 10\n"
 #define LINE_10_11 "reference:\n  voltage_v: 12\n"
-/* All its nodes in one executor. */
+/* Places all its nodes in one executor. */
 #define TOGETHER "placement:\n  - {controller: true, converters: 0-2}\n"
 #define SMALL    LINE_1 LINE_2 LINE_3_5 LINE_6_9 LINE_10_11
 
-/* Loads a text with some --set (NULL at the end). In `message`, FILE is the file's name. */
+/* Loads a text with some --set (NULL at the end). In `message`, FILE stands for the file's name. */
 static inline int load_text(struct hil_scenario **scenario, const char *text, size_t length,
                             const char *const *sets, char message[MESSAGE_BYTES])
 {
@@ -69,7 +69,7 @@ static inline struct hil_scenario *load(const char *text, const char *const *set
     return scenario;
 }
 
-/* What a message says, where it ends in what models that are not built in are called. */
+/* The message without its end, if that says how models that are not built in are named. */
 static inline const char *with_provided(const char *said)
 {
     static char text[4096];
@@ -82,7 +82,7 @@ static inline const char *with_provided(const char *said)
 
 #define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* What is said about a text that must not load; valid until the next call. */
+/* The message about a text that must not load. Valid until the next call. */
 static inline const char *refusal(const char *text, const char *const *sets)
 {
     static char message[MESSAGE_BYTES];

@@ -1,6 +1,6 @@
 /*
- * docs/scenario.md against the schema, the table of keys and the models: each key has its
- * row, with the same type, unit, range and default, and there is no row without a key.
+ * Checks docs/scenario.md against the schema, the table of keys and the models: each key has a row
+ * with the same type, unit, range and default, and each row has a key.
  */
 #include "test_scenario.h"
 
@@ -11,7 +11,7 @@
 
 enum { ROWS_MAX = 800, ROW_BYTES = 1024 };
 
-/* The rows of tables, in order: "| `name` | ... |". */
+/* The rows of tables, in order, such as "| `name` | ... |". */
 struct rows {
     char *at[ROWS_MAX];
     unsigned count;
@@ -105,7 +105,7 @@ static void add_key_row(struct rows *rows, const struct scenario_key *key,
     add_row(rows, row);
 }
 
-/* All keys but the models' own, in the order of the schema, which is that of a resolved file. */
+/* All keys except the models' own, in the order of the schema and of a resolved file. */
 static void add_field_rows(struct rows *rows, const struct scenario_schema *schema,
                            const cyaml_schema_field_t *field, const char *block)
 {
@@ -182,7 +182,7 @@ static bool states_alike(const struct hil_model *a, const struct hil_model *b)
     return quantities_alike(&a->states, &b->states);
 }
 
-/* The place of the first chosen model that has the same table as this one. */
+/* The index of the first chosen model that has the same table as this one. */
 static unsigned first_alike(unsigned place, choose *chosen, alike *same)
 {
     for (unsigned i = 0; i < place; i++)
@@ -315,7 +315,7 @@ Test(scenario_docs, the_document_lists_every_key_and_no_other)
     free_rows(&documented);
 }
 
-/* add_field_rows sees to it that the schema's keys are in the table; this is the other way. */
+/* add_field_rows checks that the schema's keys are in the table. This checks the converse. */
 Test(scenario_docs, the_table_has_no_key_that_the_schema_lacks)
 {
     struct scenario_schema *schema = open_schema();

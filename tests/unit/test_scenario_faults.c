@@ -1,12 +1,12 @@
-/* What a scenario may say of faults, and what is said of mistakes there. */
+/* Tests the faults that a scenario may have, and the messages for mistakes there. */
 #include "harness/scenario/faults.h"
 #include "harness/scenario/system.h"
 #include "test_scenario.h"
 
-/* SMALL has 11 lines: `faults:` is line 12, a fault called a line 13. */
+/* SMALL has 11 lines, so `faults:` is line 12, and a fault named a is line 13. */
 #define FAULT(text) SMALL "faults:\n  a: " text "\n"
 
-/* Two nodes, each with a component, whose names have no number. */
+/* Two nodes with one component each. Their names have no number. */
 static const char pair[] =
     "name: pair\n"
     "duration_s: 0.1\n"

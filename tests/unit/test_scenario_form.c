@@ -1,4 +1,4 @@
-/* Which models the power_controller form of a scenario takes. */
+/* Tests which models the power_controller form of a scenario accepts. */
 #include "test_scenario.h"
 
 #include "harness/scenario/form/form.h"
@@ -110,7 +110,7 @@ static void expect_misfit(bool (*fits)(const struct hil_model *, char *),
         expect_misfit(form_law_fits, &m, expected);                                                \
     } while (0)
 
-/* Without voltage_v it would give 0 V for ever, and nobody would say so. */
+/* Without voltage_v it would give 0 V for ever, without any message. */
 Test(scenario_form, a_plant_needs_a_duty_a_voltage_and_a_current)
 {
     static const struct hil_quantity in_mv[] = {{"voltage_v", "mV", 0, 0, 0, 0, "voltage"}};

@@ -1,7 +1,7 @@
 /*
- * "No input of 1 MB takes more than a second": texts on which libyaml, or we, once worked for as
- * long as the square of their length. Each is loaded in a process that may use so much time of a
- * processor and no more; most took ten times that and far more.
+ * "No input of 1 MB takes more than a second": tests texts for which libyaml or hiloco once needed
+ * time quadratic in their length. Each text is loaded in a process with a limit of processor time.
+ * Most once took ten times that limit or far more.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -13,7 +13,8 @@ enum { BYTES = 1 << 20, SECONDS = 8 };
 static char *text;
 static size_t used;
 
-/* The text so far, and this again and again, each %d being another number; up to a megabyte. */
+/* The beginning, followed by repetitions of this text up to a megabyte, with a new number for each
+ * %d. */
 __attribute__((format(printf, 1, 0))) static void fill_up(const char *format)
 {
     for (int i = 0; used + 64 < BYTES; i++)
@@ -28,7 +29,7 @@ static void begin(const char *first)
     used = (size_t)snprintf(text, BYTES, "%s", first);
 }
 
-/* Returns how the process ended that loads it. */
+/* Loads the text in a process, and returns how that ended. */
 static int load_in_time(char *message, size_t size)
 {
     const struct rlimit limit = {SECONDS, SECONDS};
@@ -97,7 +98,7 @@ Test(scenario_hostile, directives)
     }
 }
 
-/* Of what is well-formed and means nothing here, a hundred mistakes are told, and no more. */
+/* Of mistakes in well-formed text only a hundred are reported. */
 Test(scenario_hostile, lists_and_mappings)
 {
     expect_soon(SMALL "placement:\n", "  - {}\n",
@@ -121,7 +122,7 @@ Test(scenario_hostile, documents_and_scalars)
     expect_soon("# ", "#", "FILE:1:1: the scenario is empty; ");
 }
 
-/* Sixteen directives are allowed, and a text of UTF-16 would hide more. */
+/* Sixteen directives are allowed, but in UTF-16 more would not be noticed. */
 Test(scenario_hostile, utf_16)
 {
     char message[256];

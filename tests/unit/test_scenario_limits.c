@@ -1,9 +1,9 @@
-/* What a scenario may say of limits, and what is said of mistakes there. */
+/* Tests the limits that a scenario may have, and the messages for mistakes there. */
 #include "harness/scenario/limits.h"
 #include "harness/scenario/system.h"
 #include "test_scenario.h"
 
-/* SMALL has 11 lines: `limits:` is line 12, a limit called a line 13. */
+/* SMALL has 11 lines, so `limits:` is line 12, and a limit named a is line 13. */
 #define LIMIT(text) SMALL "limits:\n  a: " text "\n"
 
 static const struct hil_limit *limit_of(struct hil_scenario **scenario, const char *text)
@@ -70,7 +70,7 @@ Test(scenario_limits, a_faulted_signal_is_judged_as_it_is_or_as_it_would_be)
                    "value; allowed: signals of `faults`");
 }
 
-/* The general form, with a record of a node's own and another's. */
+/* The general form, with a record of a node's own signals and of another node's. */
 Test(scenario_limits, a_signal_is_judged_where_its_own_node_records_it)
 {
     static const char text[] =

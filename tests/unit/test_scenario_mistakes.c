@@ -1,5 +1,5 @@
 /*
- * Every class of mistake, with the line and column that it is reported at.
+ * Tests every class of mistake, with the line and column at which it is reported.
  */
 #include "test_scenario.h"
 
@@ -423,7 +423,7 @@ Test(scenario_mistakes, verbs_flush_bytes)
     ONLY(SMALL "verbs: {flush_bytes: 3}\n", "FILE:12:22: verbs.flush_bytes is 3; allowed: 0 or 8");
 }
 
-/* The general form is checked likewise. */
+/* The general form is checked in the same way. */
 #define TWO                                                                                        \
     "name: two\nduration_s: 1\nfabric: verbs\n"                                                    \
     "nodes: {a: {count: 2, period_us: 10}}\n"                                                      \

@@ -1,4 +1,4 @@
-/* The secret that programs started by hand are given. */
+/* Tests the secret that programs started by hand are given. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +73,7 @@ Test(secret, is_long_and_not_inherited)
     expect_given("0123456789abcdef");
 }
 
-/* A process that joins a second run is of the same network. */
+/* A process that joins a second run belongs to the same network. */
 Test(secret, is_kept)
 {
     setenv("HILOCO_SECRET", "0123456789abcdef", 1);
@@ -81,7 +81,7 @@ Test(secret, is_kept)
     expect_given("0123456789abcdef");
 }
 
-/* As echo and openssl write it, and as a program does that writes no end of the line. */
+/* The formats of echo and openssl, and of a program that does not end the line. */
 Test(secret, may_be_the_line_of_a_file)
 {
     write_file("0123456789abcdef\n", 17);

@@ -1,4 +1,5 @@
-/* Bucks in series across one load, against single ones and the reference's critical period. */
+/* Tests bucks in series across one load, against single bucks and the reference's critical period.
+ */
 #include <string.h>
 
 #include "model_rig.h"
@@ -38,8 +39,8 @@ Test(series, balanced_ones_are_single_ones_with_their_share_of_the_load)
     rig_end(&one);
 }
 
-/* How much a small difference between two converters, each with its own PID at this period, grows
- * from 50 to 100 ms; the timing is the reference's. */
+/* How much a small difference between two converters grows from 50 to 100 ms. Each has its own PID
+ * with this period, and the timing is the reference's. */
 static double growth(int64_t period_ns)
 {
     static const double gains[] = {0.03, 150, 4.2e-6, 5e-6, 0.3, 0.02, 0.5};

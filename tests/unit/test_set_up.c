@@ -1,6 +1,6 @@
 /*
- * What it takes to set a run up, counted at the fabric: in proportion to its converters, for each
- * has to do with the controller alone.
+ * Tests the cost of setting up a run, counted at the fabric. It is proportional to the number of
+ * converters, as each of them communicates only with the controller.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static void counted_relax(struct loco_node *node, struct loco_wait *wait)
     true_ops->relax(node, wait);
 }
 
-/* The controller, or all the converters. */
+/* One side: the controller, or all the converters. */
 struct side {
     const struct hil_run *run;
     struct loco_fabric *sim;
@@ -65,7 +65,7 @@ static void side_body(void *arg)
     hil_group_close(&group);
 }
 
-/* Arrivals come one by one: a wait ends with each of them. */
+/* Arrivals come one at a time, and each one ends a wait. */
 static struct loco_sim_link jittery(void *arg, uint32_t from, uint32_t to)
 {
     (void)arg, (void)from, (void)to;

@@ -1,5 +1,6 @@
 /*
- * How the links of a node are split among its shards, and what one shard finds for all of it.
+ * Tests how the links of a node are divided among its shards, and how one shard's findings affect
+ * all of the node.
  */
 #include <criterion/criterion.h>
 
@@ -16,7 +17,7 @@ static const struct hil_shards *shards_of(const struct rig *rig, unsigned node)
 
 /* --- the split ---------------- */
 
-/* Shard by shard, without gaps. */
+/* The links are in the order of the shards, without gaps. */
 static void expect_ranges(const struct hil_step *s, const struct hil_shards *h)
 {
     unsigned early = 0, late = s->early, arrivals = 0;
@@ -59,7 +60,7 @@ Test(shards, have_a_peer_each_where_there_are_as_many)
     expect_split(SHARDS(3), COUNTS(1, 1, 1), COUNTS(1, 1, 1), 3);
 }
 
-/* A peer's links stay together, in both directions. */
+/* A peer's links in both directions stay in one shard. */
 Test(shards, are_uneven_where_the_peers_are)
 {
     expect_split(SHARDS(2), COUNTS(2, 1), COUNTS(2, 1), 2);
@@ -101,8 +102,8 @@ Test(shards, have_as_many_links_each_as_can_be)
     expect_split(HUB(2, BOTH SOURCE SINK), COUNTS(1, 1), COUNTS(1, 1), 2);
 }
 
-/* One of them only receives, and one only sends. In the second order the first two together would
- * be nearer to a third of the links. */
+/* One peer only receives, and one only sends. In the second order, the first two together would be
+ * nearer to a third of the links. */
 Test(shards, leave_a_peer_to_each_of_the_rest)
 {
     expect_split(HUB(3, BOTH SOURCE SINK), COUNTS(1, 1, 0), COUNTS(1, 0, 1), 3);
@@ -122,7 +123,7 @@ Test(shards, carry_what_comes_to_one_and_leaves_by_another)
     close_rig(&rig);
 }
 
-/* The last converter stands still, whose link the second shard has. */
+/* The last converter, whose link is in the second shard, stands still. */
 Test(shards, end_the_run_where_one_finds_that_it_must)
 {
     struct rig rig;
@@ -133,7 +134,7 @@ Test(shards, end_the_run_where_one_finds_that_it_must)
     cr_expect_eq(rig.rc, 0);
     rig.still[3] = true;
     for (uint64_t t_us = 220; rig.rc == 0 && t_us < 1000; t_us += 20)
-        play(&rig, t_us); /* the controller's step is the newest */
+        play(&rig, t_us); /* the controller's step is the last one made */
     cr_expect_eq(rig.rc, -ESTALE);
     const struct hil_stale_log *stale = &rig.run.state->executors[0].stale;
     cr_expect_eq(atomic_load(&stale->count), 1);

@@ -1,4 +1,4 @@
-/* The models of signals of any quantity, sampled and continuous, against what they say they are. */
+/* Tests the signal blocks for any quantity, sampled and continuous, against their definitions. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static struct rig rig_with(const char *name, const double *parameters)
     return rig_open(name, parameters, NULL, period_s);
 }
 
-/* The output for this first input. */
+/* The output for this input in the first step. */
 static double answer(struct rig *rig, double input)
 {
     rig->in[0] = input;
@@ -106,7 +106,8 @@ Test(signals, moving_average_of_those_that_there_are)
     rig_end(&rig);
 }
 
-/* Mean, variance and fourth moment of a Gaussian, each within four of its standard errors. */
+/* Checks mean, variance and fourth moment of a Gaussian, each within four of its standard errors.
+ */
 Test(signals, noise_is_gaussian_and_seeded)
 {
     enum { COUNT = 100000 };
@@ -153,8 +154,8 @@ Test(signals, lead_lag_at_a_frequency)
     rig_end(&rig);
 }
 
-/* The same law by other names: the numbers are those of the converters' laws, which the reference
- * has. */
+/* The same laws with other names: the numbers equal those of the converters' laws, which are
+ * checked against the reference. */
 Test(signals, generic_laws_are_those_of_converters)
 {
     static const double pid[] = {0.03, 150, 4.2e-6, 5e-6, 0.3, 0.02, 0.5};
@@ -267,7 +268,7 @@ Test(signals, first_order_lag_is_an_exponential)
     rig_end(&rig);
 }
 
-/* Of a step from rest, for each kind of damping. */
+/* The response to a step from rest, for each kind of damping. */
 static double second_order_step(double w, double damping, double t)
 {
     const double s = sqrt(fabs(1 - damping * damping)), e = exp(-damping * w * t);

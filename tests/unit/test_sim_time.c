@@ -1,6 +1,6 @@
 /*
- * The sim's virtual time: what a wait costs goes by what comes to its node, not by how long it
- * lasts; and it ends at the very time of what it is for.
+ * Tests the sim's virtual time: the cost of a wait depends on what arrives at its node, not on its
+ * length. A wait ends at the exact time of the event that it is for.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -11,7 +11,7 @@ static const uint64_t LATENCY_NS = 1000000;
 
 enum { NODES = 3, WRITES = 5 };
 
-/* Each node's word, in everybody's copy. */
+/* A word for each node, in every node's copy. */
 struct words {
     struct loco_shared_region region;
     uint64_t *here;
@@ -34,7 +34,7 @@ static struct loco_ack tell(struct node *n, struct words *w, uint32_t peer, uint
     return loco_shared_region_write(&w->region, peer, 8 * n->id, &value, 8);
 }
 
-/* Waits for another node's word. Returns how often it had to look. */
+/* Waits for another node's word. Returns the number of looks that this took. */
 static uint64_t await_word(struct node *n, struct words *w, uint32_t peer, uint64_t value)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
@@ -44,7 +44,7 @@ static uint64_t await_word(struct node *n, struct words *w, uint32_t peer, uint6
     return wait.turns;
 }
 
-/* Node 0 has writes in flight that nobody asks about, and waits for what node 1 sends late. */
+/* Node 0 has writes in flight about which nobody asks, and waits for a late message from node 1. */
 static void long_wait_body(struct node *n)
 {
     struct words w;
@@ -87,7 +87,7 @@ static void completion_body(struct node *n)
     }
     if (n->id != 0) {
         await_word(n, &w, 0, WRITES);
-        sleep_for(n, 2 * LATENCY_NS); /* until node 0 knows that it is done */
+        sleep_for(n, 2 * LATENCY_NS); /* until node 0 knows that the write is done */
     }
     loco_shared_region_fini(&w.region);
 }
@@ -118,7 +118,7 @@ static bool has_value(const struct loco_owned_var *v, uint64_t value)
     return loco_owned_var_load(v, &got) == 0 && got == value;
 }
 
-/* A push wakes who waits for it, also when others before it did not have to wake anybody. */
+/* A push wakes the node that waits for it, even if earlier pushes did not have to wake anybody. */
 static void wake_body(struct node *n)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
@@ -131,7 +131,7 @@ static void wake_body(struct node *n)
         push_value(&v, 1);
         sleep_for(n, 7 * LATENCY_NS);
         push_value(&v, 2);
-        sleep_for(n, LATENCY_NS); /* that it leaves wakes everybody */
+        sleep_for(n, LATENCY_NS); /* its leaving wakes all nodes */
     } else {
         sleep_for(n, LATENCY_NS);
         CHECK(n, has_value(&v, 1));
@@ -147,7 +147,7 @@ Test(sim_time, a_push_wakes_who_waits_for_it)
     cr_expect_eq(run_sim_nodes(1, 0, 0, 2, wake_body, NULL), 0);
 }
 
-/* What a node does after its death is not seen. */
+/* The actions of a node after its death are not visible. */
 static void dead_body(struct node *n)
 {
     struct loco_owned_var v;

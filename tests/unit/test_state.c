@@ -1,6 +1,6 @@
 /*
- * A run's memory file as others map it: what is not a run's, or could be made smaller or greater
- * under the reader, is refused; and what is taken from it is fit to be printed.
+ * Tests a run's memory file as other programs map it. A file that is not a run's, or whose size
+ * could change under the reader, is refused. Texts from it can be printed safely.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include "harness/top/sample.h"
 #include "test_scenario.h"
 
-/* A memory file like that of a run of three converters, that anybody may write to. */
+/* A memory file like that of a run of three converters, which anybody may write to. */
 static struct hil_state *forged;
 static size_t size;
 static int file;
@@ -45,7 +45,7 @@ static void expect_attached(struct hil_attached *run)
 
 TestSuite(state, .init = forge);
 
-/* Who shrinks a file has its reader end by SIGBUS. */
+/* A process that shrinks a file would end its reader by SIGBUS. */
 Test(state, is_sealed_against_shrinking)
 {
     struct hil_attached run;
@@ -74,7 +74,8 @@ Test(state, of_a_launcher_can_be_attached)
     hil_scenario_free(scenario);
 }
 
-/* Nodes that are not in the file: their figures would be read, and counted, from beyond it. */
+/* The header claims more nodes than are in the file: their figures would be read, and counted, from
+ * beyond it. */
 Test(state, has_all_its_nodes)
 {
     static const unsigned counts[] = {0, 5000, 1u << 31, UINT32_MAX};
@@ -86,7 +87,7 @@ Test(state, has_all_its_nodes)
     }
 }
 
-/* The count is read once: what becomes of it later is the same to who looks. */
+/* The count is read once, so later changes to it do not affect the reader. */
 Test(state, may_change_while_it_is_watched)
 {
     struct hil_found found = {.pid = 1, .process = -1};
@@ -118,7 +119,7 @@ static bool is_found(bool all_users)
     return found;
 }
 
-/* Root does not look at what others made, unless it is asked to. */
+/* Root does not look at other users' files unless asked to. */
 Test(state, of_another_user_is_looked_at_when_asked)
 {
     if (geteuid() != 0)
@@ -171,7 +172,7 @@ Test(foreign, an_entry_is_in_its_folder)
                   hil_foreign_is_entry("/etc") || hil_foreign_is_entry("\x1b[2J"));
 }
 
-/* Overlong forms, surrogates, and what is beyond Unicode are no UTF-8. */
+/* Overlong forms, surrogates and numbers beyond Unicode are not valid UTF-8. */
 Test(foreign, text_is_utf_8)
 {
     static const char *const cases[][2] = {
@@ -217,7 +218,7 @@ static unsigned marked(struct hil_tap_ring *ring, uint64_t mark)
     return count;
 }
 
-/* Rings are woven, and no node writes over another's rows, nor beyond the memory. */
+/* The rings are interleaved. No node writes over another's rows, or beyond the memory. */
 Test(state, has_rows_of_its_own_for_each_node)
 {
     static const char *const sets[] = {"mode=virtual", NULL};
@@ -237,7 +238,7 @@ Test(state, has_rows_of_its_own_for_each_node)
     hil_scenario_free(scenario);
 }
 
-/* What they write at one time comes in the order of memory. */
+/* Rows that they write at the same time are contiguous in memory. */
 Test(state, has_rows_side_by_side_of_nodes_that_are_stepped_together)
 {
     static const char *const sets[] = {"mode=virtual", NULL};

@@ -1,7 +1,7 @@
 /*
- * The step of a node, on small scenarios in the general form: what is computed in which order, what
- * crosses the links, and what holds where something is missing. All nodes run in one thread, in the
- * order of virtual time; what is looked at is the numbers that the steps work on.
+ * Tests the step of a node with small scenarios in the general form: the order of computations, the
+ * values that cross links, and the values that hold when something is missing. All nodes run in one
+ * thread, in the order of virtual time. The tests look at the numbers on which the steps work.
  */
 #include <math.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@ static const struct hil_link_figures *figures(const struct rig *rig, unsigned fr
     return &rig->run.state->figures[arrival(rig, from, to)->figures];
 }
 
-/* In place of what the node sends in this step of its own. */
+/* Sends this in place of the node's own message of this step. */
 static void push(const struct rig *rig, unsigned from, unsigned to, const double *values)
 {
     const struct hil_node *node = rig->group.nodes[from];
@@ -51,7 +51,7 @@ static void push(const struct rig *rig, unsigned from, unsigned to, const double
 #define HEAD "name: small\nduration_s: 1\nmode: virtual\n"
 #define ONE  HEAD "nodes: {n: {period_us: 10}}\n"
 #define TWO  HEAD "nodes: {a: {period_us: 20}, b: {period_us: 10}}\nplacement: [{nodes: [a, b]}]\n"
-/* Of 10 us: the integral of 1 grows by 1 in a step. */
+/* Steps of 10 us: the integral of 1 grows by 1 in each step. */
 #define PLANT "model: integrator, parameters: {gain_per_s: 1e5}"
 
 /* --- one node --------------------------------------------------------------------------------- */
@@ -81,7 +81,8 @@ Test(step, sampled_components_compute_after_those_they_take_from)
     "  - {from: plant.output, to: law.input}\n"                                                    \
     "  - {from: law.output, to: plant.input}\n"
 
-/* The law computes on what the plant has just reached, and that is latched in the same step. */
+/* The law computes from the values that the plant has just reached, and its output is latched in
+ * the same step. */
 Test(step, an_inner_loop_runs_beside_its_plant)
 {
     struct rig rig;
@@ -97,7 +98,7 @@ Test(step, an_inner_loop_runs_beside_its_plant)
     close_rig(&rig);
 }
 
-/* Continuous components take from one another what was there when the interval began. */
+/* Continuous components take each other's values from the beginning of the interval. */
 Test(step, a_continuous_component_takes_what_another_had_a_step_before)
 {
     struct rig rig;
@@ -160,7 +161,7 @@ static char *csv_file(const char *text)
     return path;
 }
 
-/* At the time of the step, whose first is not at 0. */
+/* A source has its value at the time of the step. The first step is not at 0. */
 Test(step, sources_of_each_kind)
 {
     char text[2000];
@@ -193,7 +194,7 @@ Test(step, sources_of_each_kind)
     unlink(csv);
 }
 
-/* What is continuous holds a source's value over the interval that begins with the step. */
+/* A continuous component holds a source's value over the interval that begins with the step. */
 Test(step, a_source_is_latched)
 {
     struct rig rig;
@@ -227,7 +228,7 @@ Test(step, a_single_node_with_a_source_in_one_component_of_an_array)
     close_rig(&rig);
 }
 
-/* ~ in the list of a wide row: what the model has, or what feeds it otherwise. */
+/* ~ in the list of a wide row keeps the model's value, or what feeds that place otherwise. */
 Test(step, places_of_a_wide_row_that_are_not_given)
 {
     struct rig rig;
@@ -286,7 +287,7 @@ Test(step, a_wide_row_takes_from_here_and_from_elsewhere)
     close_rig(&rig);
 }
 
-/* Three components each way, and each side answers the other. */
+/* Three components in each direction; each side answers the other. */
 #define BOTH_WAYS                                                                                  \
     "components:\n"                                                                                \
     "  down: {model: gain, node: a, count: 3}\n"                                                   \
@@ -313,7 +314,7 @@ Test(step, links_of_several_values_go_both_ways)
     close_rig(&rig);
 }
 
-/* By the node that comes first; each answer once. */
+/* The node that comes first counts round trips, and each answer counts once. */
 Test(step, a_pair_counts_its_round_trips_at_one_end)
 {
     struct rig rig;
@@ -340,7 +341,7 @@ Test(step, no_round_trip_without_a_way_back)
     close_rig(&rig);
 }
 
-/* What a restarted node is answered to a step of its earlier life is no round trip. */
+/* An answer to a step of a restarted node's earlier life is not a round trip. */
 Test(step, an_answer_to_an_earlier_life_is_no_round_trip)
 {
     struct rig rig;
@@ -367,7 +368,7 @@ Test(step, an_answer_to_an_earlier_life_is_no_round_trip)
          "  - {from: \"up[1].output\", to: \"all.input[1]\"}\n"                                    \
          "  - {from: \"up[2].output\", to: \"all.input[2]\"}\n"
 
-/* Of an array of links the oldest is counted, among those that have had a message. */
+/* In an array of links the oldest input counts, among the links that have had a message. */
 Test(step, the_age_of_links_is_that_of_those_which_had_a_message)
 {
     struct rig rig;
@@ -385,7 +386,7 @@ Test(step, the_age_of_links_is_that_of_those_which_had_a_message)
     close_rig(&rig);
 }
 
-/* Where all have had one: with which link it came, and when that was found. */
+/* When all links have had a message: on which link the oldest came, and when that was found. */
 Test(step, the_oldest_of_links_is_known)
 {
     struct rig rig;
@@ -436,7 +437,8 @@ Test(step, no_age_without_a_message)
          "  - {from: other.output, to: plant.duty, scale: 0.1}\n"                                  \
          "  - {from: law.output, to: after.input}\n"
 
-/* What takes it is safe; what takes from that goes on; and all is as it was when it comes again. */
+/* A component that takes the missing input is safe, components behind it go on, and everything is
+ * as before when the input comes again. */
 Test(step, a_stale_input_makes_safe_what_takes_it)
 {
     struct rig rig;
@@ -461,7 +463,8 @@ Test(step, a_stale_input_makes_safe_what_takes_it)
     close_rig(&rig);
 }
 
-/* Not what its offset makes of what its sender may have begun with. */
+/* The input has its own initial value, not the sender's possible initial value with the offset
+ * applied. */
 Test(step, an_input_that_never_came_is_what_it_begins_with_also_after_it_was_safe)
 {
     static const double bad[] = {NAN};
@@ -506,8 +509,8 @@ Test(step, a_stale_input_ends_the_run)
     close_rig(&rig);
 }
 
-/* The last good value holds; after too many, what takes it is safe. What another component sends in
- * the same message is used. */
+/* The last good value holds. After too many bad ones the component that takes it is safe. Another
+ * component's value in the same message is used. */
 Test(step, values_that_are_no_numbers)
 {
     static const double bad[] = {7, NAN}, good[] = {8, 1};
@@ -531,7 +534,7 @@ Test(step, values_that_are_no_numbers)
     close_rig(&rig);
 }
 
-/* Until a number comes, an input is what it began with; and again after its sender died. */
+/* Until a number arrives, an input has its initial value, also after its sender died. */
 Test(step, a_value_that_never_came_beside_one_that_did)
 {
     static const double bad[] = {7, NAN};
@@ -553,7 +556,7 @@ Test(step, a_value_that_never_came_beside_one_that_did)
     close_rig(&rig);
 }
 
-/* What one component sends belongs together: it is used as a whole, or not at all. */
+/* A component's values belong together: they are used as a whole, or not at all. */
 Test(step, a_component_that_sends_no_number_is_held_whole)
 {
     static const double before[] = {1, 2}, bad[] = {NAN, 30}, after[] = {4, 5};
@@ -583,7 +586,7 @@ Test(step, a_component_that_sends_no_number_is_held_whole)
 
 /* --- components that fail --------------------------------------------------------------------- */
 
-/* From 50 us on its input, times its gain, is infinite. */
+/* From 50 us, the product of its input and gain is infinite. */
 #define FAILS                                                                                      \
     "sources: {s: {to: bad.input, steps: {initial: 1, changes: [{time_s: 50e-6, value: "           \
     "1e305}]}}}\n"
@@ -612,7 +615,7 @@ Test(step, a_sampled_component_that_fails_is_safe)
     close_rig(&rig);
 }
 
-/* So is what takes from it what it has no safe value of, in that very step. */
+/* A component that takes an output without a safe value is also made safe, in that very step. */
 Test(step, a_sampled_component_that_fails_without_a_safe_value)
 {
     struct rig rig;
@@ -649,7 +652,8 @@ Test(step, a_component_that_fails_ends_the_run)
     close_rig(&rig);
 }
 
-/* What takes from it is safe where it has safe values, here and elsewhere; nothing else fails. */
+/* Components that take from it are safe if they have safe values, on this node and on others.
+ * Nothing else fails. */
 Test(step, a_continuous_component_that_fails_makes_safe_what_takes_from_it)
 {
     struct rig rig;
@@ -694,7 +698,7 @@ static void wait_for_loss(const struct loco_channel *channel)
         cr_assert_eq(loco_relax(channel->mgr, &wait), 0);
 }
 
-/* A node's own thread hears of a loss: the steps after this one know. */
+/* A node's own thread learns of a loss, and the later steps know of it. */
 static void lose(struct rig *rig, unsigned lost)
 {
     const struct hil_system *s = rig->scenario->system;
@@ -724,8 +728,8 @@ static void bring_back(struct rig *rig, unsigned node)
         cr_assert_eq(loco_relax((*back)->mgr, &wait), 0);
 }
 
-/* What takes from it is what it began with; a sampled component that does rests, and the others go
- * on; and with its first message all is as it was. */
+/* Inputs from the lost node have their initial values. A sampled component that takes them rests,
+ * and the others go on. With the node's first message everything is as before. */
 Test(step, what_a_node_leaves_that_died)
 {
     struct rig rig;
@@ -768,7 +772,7 @@ Test(step, what_a_node_leaves_that_died)
     close_rig(&rig);
 }
 
-/* One that stood still, and was killed for that: it is stale until it is lost. */
+/* A node that stood still and was killed for that is stale until it is lost. */
 Test(step, what_is_stale_is_so_until_its_sender_is_lost)
 {
     struct rig rig;
@@ -789,8 +793,8 @@ Test(step, what_is_stale_is_so_until_its_sender_is_lost)
     close_rig(&rig);
 }
 
-/* Where clocks differ, a node that is back learns from messages when the run began: from whoever
- * still sends, as the first of its senders may stand still, or be gone. */
+/* With different clocks, a node that is back learns from messages when the run began. It takes them
+ * from any sender, as the first of its senders may stand still or be gone. */
 struct returning {
     struct rig *rig;
     int found;
@@ -857,7 +861,7 @@ Test(step, a_node_that_died_ends_a_run_that_is_not_to_go_on)
 
 /* --- virtual time ----------------------------------------------------------------------------- */
 
-/* What the slow node has of the fast one in its last step, at 900 us: a ramp of 1 in each us. */
+/* The slow node's value from the fast one in its last step, at 900 us: a ramp of 1 per us. */
 static double last_seen(const char *nodes)
 {
     struct hil_scenario *s;
@@ -884,7 +888,7 @@ static double last_seen(const char *nodes)
     return seen;
 }
 
-/* Whatever their periods are, and so whichever waited longer for its turn. */
+/* This holds for any periods, and so whichever node waited longer for its turn. */
 Test(step, nodes_that_are_due_at_one_instant_go_in_the_order_of_the_file)
 {
     cr_expect_float_eq(last_seen("  fast: {period_us: 10}\n  slow: {period_us: 100}\n"), 900, 1e-9);

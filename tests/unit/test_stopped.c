@@ -1,9 +1,10 @@
 /*
- * One of three members stands still: a process that was stopped, or a fiber that sleeps. Each call
- * of the others that waits for it ends by its deadline; and when the member goes on, all do.
+ * Tests that one of three members stands still: a stopped process, or a fiber that sleeps. Each
+ * call of the others that waits for it must end by its deadline, and when the member goes on,
+ * everything continues.
  *
- * What needs the member to answer fails in time on tcp. On shared memory and on the simulator the
- * memory of one that stands still is there, and such a call succeeds.
+ * On tcp, calls that need the member's answer time out. On shared memory and on the simulator the
+ * member's memory remains accessible, so such calls succeed.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -17,8 +18,8 @@
 
 enum { NODES = 3, STILL = 2, QUEUED = 2, RING = 256, WINDOW = 4 };
 
-/* Of a wait that ends in time, more than a round trip; and longer than all of them on the
- * simulator. */
+/* The time limit of a wait that must time out: more than a round trip. And a time longer than all
+ * such waits on the simulator. */
 static const uint64_t SHORT_NS = 200000, SLEEP_NS = 10000000;
 
 struct members {
@@ -26,14 +27,14 @@ struct members {
     struct loco_kvstore kv;
     struct loco_kv_window *window;
     struct loco_barrier bar;
-    struct loco_ticket_lock near, far; /* hosted by node 0; by the one that stands still */
+    struct loco_ticket_lock near, far; /* hosted by node 0; by the stopped member */
     struct loco_shared_queue empty, full;
     struct loco_ringbuffer ring; /* from node 0 */
-    struct loco_owned_var var;   /* of the one that stands still */
-    struct loco_atomic_var word; /* of the same */
+    struct loco_owned_var var;   /* owned by the stopped member */
+    struct loco_atomic_var word; /* hosted by the same */
     struct loco_shared_region pids;
     uint64_t still;    /* the process that was stopped, at node 0 */
-    bool serves, over; /* its tracker, where that is a fiber */
+    bool serves, over; /* the stopped member's tracker, if a fiber */
 };
 
 static bool on_sim(const struct node *n)
@@ -41,7 +42,7 @@ static bool on_sim(const struct node *n)
     return strcmp(n->fabric->ops->name, "sim") == 0;
 }
 
-/* What a call says that needs an answer of the one that stands still. */
+/* The result of a call that needs an answer of the stopped member. */
 static bool unanswered(const struct node *n, int rc)
 {
     return rc == (strcmp(n->fabric->ops->name, "tcp") == 0 ? -ETIMEDOUT : 0);
@@ -147,7 +148,7 @@ static bool is_stopped(uint64_t pid)
     return state == 'T';
 }
 
-/* Node 1 hears of it from node 0. */
+/* Node 1 learns of the stop from node 0. */
 static void see_it_stop(struct members *m)
 {
     const uint64_t seen = 1;
@@ -160,7 +161,7 @@ static void see_it_stop(struct members *m)
     }
 }
 
-/* Node 0 lets it go on, when node 1 has seen enough, too. */
+/* Node 0 lets the member go on when node 1 is done, too. */
 static void let_it_go_on(struct members *m)
 {
     const uint64_t enough = 0;
@@ -175,7 +176,7 @@ static void let_it_go_on(struct members *m)
 
 /* --- the others ---------------------------------------------------------------------------- */
 
-/* The first key from `key` on whose lock, and so value, is at this node. */
+/* The first key from `key` on whose lock, and hence value, is at this node. */
 static uint64_t key_at(const struct members *m, uint32_t host, uint64_t key)
 {
     struct loco_kv_op op;
@@ -197,7 +198,7 @@ static void store_waits(struct members *m, uint64_t near, uint64_t far)
     CHECK(n, loco_kvstore_read_timed(&m->kv, near, &got, TEST_TIMEOUT) == 0 && got == 5);
     CHECK(n, unanswered(n, loco_kvstore_read_timed(&m->kv, far, &got, SHORT_NS)));
     CHECK(n, loco_kvstore_insert_timed(&m->kv, own, &value, SHORT_NS) == -ETIMEDOUT);
-    /* That holds the key's lock. */
+    /* An operation that holds the key's lock. */
     CHECK(n, loco_kvstore_update_timed(&m->kv, own, &value, SHORT_NS) == -ETIMEDOUT);
     CHECK(n, loco_kvstore_delete_timed(&m->kv, own, SHORT_NS) == -ETIMEDOUT);
     CHECK(n, loco_kvstore_read_timed(&m->kv, own, &got, SHORT_NS) != 0);
@@ -218,8 +219,8 @@ static uint64_t windowed_key(const struct members *m)
     return key_at(m, m->n->id, 10000 + 1000 * m->n->id);
 }
 
-/* Starting and polling wait for nobody. What does not end meanwhile ends when the member goes on.
- */
+/* Starting and polling do not wait for any node. Operations that do not end meanwhile end when the
+ * member goes on. */
 static void window_waits(struct members *m, uint64_t near, uint64_t far)
 {
     struct node *n = m->n;
@@ -229,7 +230,7 @@ static void window_waits(struct members *m, uint64_t near, uint64_t far)
     for (unsigned i = 0; i < WINDOW; i++)
         op[i] = loco_kv_window_op(m->window, i);
     loco_kv_start_insert(op[0], windowed_key(m), &value);
-    loco_kv_start_update(op[1], windowed_key(m), &value); /* stands behind the insert */
+    loco_kv_start_update(op[1], windowed_key(m), &value); /* waits behind the insert */
     loco_kv_start_read(op[2], near);
     loco_kv_start_read(op[3], far);
     CHECK(n, is_done_in_time(m, op[2], TEST_TIMEOUT) && op[2]->result == 0);
@@ -291,7 +292,7 @@ static void memory_waits(struct members *m)
     CHECK(n, loco_fence_pair_timed(n->mgr, 1 - n->id, TEST_TIMEOUT) == 0);
 }
 
-/* Node 0 only, for of two the second would wait for the first. */
+/* Only node 0, as a second node would wait for the first. */
 static void locks_wait(struct members *m)
 {
     struct node *n = m->n;
@@ -329,7 +330,7 @@ static void all_use_locks(struct members *m)
     CHECK(m->n, loco_ticket_lock_release(&m->far, LOCO_FENCE_GLOBAL) == 0);
 }
 
-/* All that was sent comes, in order. */
+/* All sent messages arrive, in order. */
 static void all_use_the_ring(struct members *m)
 {
     struct loco_message message = {0};
@@ -357,7 +358,8 @@ static void all_use_queues(struct members *m)
         CHECK(m->n, loco_shared_queue_pop(&m->full, &entry, TEST_TIMEOUT) == 0);
 }
 
-/* What ran out of time took effect or not; the key can be had either way, and no lock is kept. */
+/* An operation that timed out took effect or not. In either case the key can be used again and no
+ * lock is kept. */
 static void all_use_the_store(struct members *m)
 {
     struct node *n = m->n;

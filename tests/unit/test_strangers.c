@@ -1,6 +1,6 @@
 /*
- * Whom a node of the shm fabric lets in: a program below the library talks to a live node's socket,
- * with a proof and without.
+ * Tests which processes a node of the shm fabric accepts. A program below the library connects to a
+ * live node's socket, with a proof and without.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -87,7 +87,7 @@ static bool has_logged(const struct live *n, const char *text)
 
 /* --- who knocks ------------------------------------------------------------------------------- */
 
-/* A node whose peers have all come has no address until it has seen one of them go. */
+/* A node whose peers have all connected has no address until it has seen one of them leave. */
 static int knock(void)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -102,7 +102,7 @@ static int knock(void)
     return fd;
 }
 
-/* With `count` descriptors of nothing in particular. */
+/* Sends a message with `count` arbitrary descriptors. */
 static void say_with(int fd, const void *data, size_t size, const int *fds, unsigned count)
 {
     union {
@@ -128,7 +128,7 @@ static void say(int fd, const void *data, size_t size)
     say_with(fd, data, size, NULL, 0);
 }
 
-/* Until the node hangs up. */
+/* Waits until the node closes the connection. */
 static bool is_hung_up(int fd)
 {
     char data[SHM_MESSAGE_MAX];
@@ -182,7 +182,7 @@ static struct shm_greeting say_hello(int fd)
     return hear_greeting(fd);
 }
 
-/* A process that has been let in. */
+/* A process that has been accepted. */
 static int enter(void)
 {
     int fd = knock();
@@ -197,7 +197,7 @@ static struct shm_head head_of(enum shm_kind kind)
     return (struct shm_head){.kind = kind, .from = 1, .call = 7};
 }
 
-/* The same, with a node that has met node 0. */
+/* The same with a node that has connected to node 0. */
 static int enter_and_meet(void)
 {
     const struct shm_head meet = head_of(SHM_MEET);
@@ -249,7 +249,7 @@ Test(strangers, a_node_without_a_secret_does_not_meet_those_with_one)
     expect_apart((struct loco_secret){0}, right);
 }
 
-/* Who has no secret cannot take the proof of another connection. */
+/* A process without the secret cannot reuse the proof of another connection. */
 Test(strangers, a_proof_serves_once)
 {
     struct live a;
@@ -315,7 +315,7 @@ Test(strangers, a_greeting_comes_once)
     close_live(&a);
 }
 
-/* The other way round: a node connects, and who is there says something else than its proof. */
+/* The reverse: a node connects, and the process there sends something other than its proof. */
 Test(strangers, nothing_is_obeyed_from_who_is_connected_to)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -414,8 +414,8 @@ Test(strangers, they_do_not_fill_the_log)
     close_live(&a);
 }
 
-/* One that does not know the secret, and says that it counts other nodes, ends no set-up: only a
- * node of this run is believed that. */
+/* A process without the secret that claims another count of nodes does not end the set-up: only a
+ * node of this run is believed. */
 Test(strangers, a_foreigner_is_believed_when_it_has_proven_itself)
 {
     struct shm_greeting h = hello();
@@ -443,7 +443,7 @@ Test(strangers, a_foreigner_is_believed_when_it_has_proven_itself)
     close_live(&a);
 }
 
-/* A process of another user, where the directory has been opened to all. */
+/* A process of another user, when the directory has been opened to all. */
 Test(strangers, other_users_are_refused)
 {
     char path[80];
@@ -494,7 +494,7 @@ Test(strangers, descriptors_that_nobody_asked_for_are_closed)
         cr_expect(is_hung_up(fd), "with %u descriptors", count);
         fd = enter();
         say_with(fd, &file, sizeof file, fds, count);
-        if (count == 1) /* is kept; the next is one too many */
+        if (count == 1) /* this one is kept; the next is one too many */
             say_with(fd, &file, sizeof file, fds, count);
         cr_expect(is_hung_up(fd), "with %u descriptors", count);
     }
@@ -519,7 +519,7 @@ static int new_arena(int seals)
     return new_arena_of(ARENA, seals);
 }
 
-/* Whether the node keeps a peer that says this of an arena. */
+/* Whether the node keeps a peer that describes an arena like this. */
 static bool is_kept(struct live *a, int arena, uint32_t number, struct shm_range range)
 {
     const struct shm_file_notice file = {.kind = SHM_FILE, .file = SHM_ORDINARY};
@@ -546,7 +546,7 @@ static bool is_kept(struct live *a, int arena, uint32_t number, struct shm_range
 
 static const struct shm_range whole = {.size = ARENA};
 
-/* One that is cut afterwards ends by SIGBUS whoever maps it. */
+/* A file that is truncated after the check would end each process that maps it by SIGBUS. */
 Test(strangers, an_arena_keeps_its_size)
 {
     struct live a;
@@ -555,7 +555,8 @@ Test(strangers, an_arena_keeps_its_size)
     cr_expect(is_kept(&a, new_arena(F_SEAL_SHRINK), 0, whole));
     close_live(&a);
 
-    /* One that was refused for its memory is not asked again, so it has a node of its own. */
+    /* A process that was refused for its memory is not asked again, so each has a node of its own.
+     */
     open_live(&a, 0, right);
     cr_expect_not(is_kept(&a, new_arena(F_SEAL_GROW | F_SEAL_SEAL), 0, whole));
     cr_expect(has_logged(&a, "its file may shrink"), "%s", a.log);
@@ -571,7 +572,7 @@ Test(strangers, an_arena_is_as_it_is_told)
                 {0, {4096, ARENA}},
                 {0, {ARENA, 4096}},
                 {0, {UINT64_MAX - 4095, 4096}},
-                {0, {2048, 4096}}, /* not of whole pages */
+                {0, {2048, 4096}}, /* not a multiple of the page size */
                 {0, {0, 0}},
                 {0, {0, UINT64_MAX}},
                 {1, {0, ARENA}},
@@ -593,7 +594,7 @@ Test(strangers, an_arena_is_as_it_is_told)
     close_live(&a);
 }
 
-/* Nothing of it is there yet; but it all would be. */
+/* No page of it is allocated yet, but all of them would be. */
 Test(strangers, an_arena_has_room_in_the_machine)
 {
     const off_t size = (off_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) + 4096;
@@ -639,7 +640,7 @@ Test(strangers, a_peer_cannot_cut_an_arena)
     close_live(&a);
 }
 
-/* Each join is answered; one that never hears the answers would have them all kept for it. */
+/* Each join is answered. A peer that never reads the answers would make the node store them all. */
 Test(strangers, a_peer_that_does_not_listen_is_lost)
 {
     const struct loco_packet_head join = {.kind = LOCO_JOIN, .from = 1, .name = "v"};
@@ -684,7 +685,7 @@ Test(strangers, a_peer_that_comes_again_and_again_is_refused)
 
 /* --- the proof -------------------------------------------------------------------------------- */
 
-/* No proof serves in place of another. */
+/* No proof is accepted in place of another. */
 Test(strangers, a_proof_is_of_all_that_it_says)
 {
     const struct loco_claim claim = {.purpose = 1, .from = 2, .to = 3, .count = 4};

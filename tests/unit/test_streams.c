@@ -1,4 +1,4 @@
-/* What of a scenario is recorded. */
+/* Tests which values of a scenario are recorded. */
 #include "test_scenario.h"
 
 #include "folder.h"
@@ -20,7 +20,7 @@ static struct hil_scenario *load_file(const char *path, bool virtual_time)
     return scenario;
 }
 
-/* The record of a run of this scenario that has not begun. */
+/* The record of a run of this scenario, before the run begins. */
 static struct hil_trace_reader *empty_record(const struct hil_scenario *scenario)
 {
     struct hil_recorder *recorder;
@@ -49,7 +49,7 @@ Test(streams, the_record_names_the_fabric_of_the_run)
     expect_fabric("configs/dcdc20-verbs.yaml", true, "sim");
 }
 
-/* One of every so many steps of the loop has a row. */
+/* One of every so many steps has a row. */
 Test(streams, the_record_says_when_its_rows_are_due)
 {
     struct hil_scenario *scenario = load_file("configs/dcdc20.yaml", true);
@@ -65,7 +65,7 @@ Test(streams, the_record_says_when_its_rows_are_due)
     hil_scenario_free(scenario);
 }
 
-/* Two nodes alone, and an array of nodes; the first and the last record. */
+/* Two single nodes and an array of nodes; the first and the last node record. */
 static const char general[] =
     "name: general\nduration_s: 0.1\nmode: virtual\n"
     "nodes:\n"
@@ -114,7 +114,7 @@ Test(streams, of_a_general_scenario)
     hil_scenario_free(scenario);
 }
 
-/* Of a run that records nothing there is a record with nothing in it. */
+/* A run that records nothing has an empty record. */
 Test(streams, nothing_is_recorded)
 {
     struct hil_scenario *scenario =
@@ -129,8 +129,8 @@ Test(streams, nothing_is_recorded)
     hil_scenario_free(scenario);
 }
 
-/* A node whose measures nobody said to record has them in its record, of each signal the signals.
- */
+/* A node without instructions on recording has its measures in its record; for a measure of each
+ * signal, it has the signals. */
 Test(streams, a_measure_has_a_record)
 {
     struct hil_scenario *scenario = load(
@@ -152,7 +152,7 @@ Test(streams, a_measure_has_a_record)
     hil_scenario_free(scenario);
 }
 
-/* Unless the scenario says of the node what to record. */
+/* This does not hold if the scenario says what the node records. */
 Test(streams, a_measure_of_a_node_that_is_not_to_record)
 {
     struct hil_scenario *scenario =

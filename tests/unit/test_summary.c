@@ -1,5 +1,5 @@
-/* The summary of a scenario with nodes, links and measures of any name: what is in summary.json,
- * and what is said to a person. */
+/* Tests the summary of a scenario with nodes, links and measures of any name: summary.json, and the
+ * text for people. */
 #include <jansson.h>
 #include <math.h>
 
@@ -49,7 +49,7 @@ static void open_run(const char *text)
     atomic_store(&state->elapsed_ns, 100000000);
 }
 
-/* All that the drive measures: the speed grows, the rest follows 1, then 2, but for cell 1. */
+/* The drive's measures: the speed grows, and the rest follows 1, then 2, except cell 1. */
 static void follow(void)
 {
     struct hil_cursor cursor = {0};
@@ -64,7 +64,7 @@ static void follow(void)
     }
 }
 
-/* What is written; also fills said[]. */
+/* Returns the written summary; also fills said[]. */
 static json_t *summary(void)
 {
     char path[] = "/tmp/hiloco-summary-XXXXXX";
@@ -136,7 +136,7 @@ Test(summary, nodes_and_links_go_by_array)
     close_run(root);
 }
 
-/* Another process ran the nodes of `watch`, and the drive's measures stay here. */
+/* Another process ran the nodes of `watch`, and the drive's measures stay in this process. */
 Test(summary, what_was_elsewhere_is_null)
 {
     open_run(NODES MEASURES);
@@ -216,7 +216,7 @@ Test(summary, a_run_without_measures_has_none_and_is_valid)
     close_run(root);
 }
 
-/* Around 0 a percentage says nothing: the band and the deviation are in the measure's unit. */
+/* Around 0 a percentage is meaningless, so band and deviation are in the measure's unit. */
 Test(summary, a_measure_with_a_band_of_its_own)
 {
     open_run(NODES "measures:\n"

@@ -1,6 +1,7 @@
 /*
- * Converters with diodes, dead time and a current limit: against the switched buck, a fine
- * integration of the equations written again, and the known ratios of discontinuous conduction.
+ * Tests converters with diodes, dead time and a current limit: against the switched buck, against a
+ * fine integration of independently written equations, and against the known ratios of
+ * discontinuous conduction.
  */
 #include <errno.h>
 #include <string.h>
@@ -177,7 +178,7 @@ Test(diode, ratios_of_discontinuous_conduction)
     rig_end(&boost);
 }
 
-/* Where the current never comes to zero, a diode is as good as a switch. */
+/* If the current never reaches zero, a diode acts like a switch. */
 Test(diode, conducts_continuously_at_a_heavy_load)
 {
     struct rig diode = rig_open("diode_buck", NULL, (const double[]){5, 12}, cycle_s),
@@ -193,7 +194,7 @@ Test(diode, conducts_continuously_at_a_heavy_load)
     rig_end(&both);
 }
 
-/* The input charges the output through the diode, and no more than that. */
+/* The input charges the output through the diode up to its own voltage, and no further. */
 Test(diode, of_a_boost_that_is_off_conducts_to_its_output)
 {
     double p[PARAMETERS];
@@ -215,7 +216,7 @@ Test(diode, of_a_boost_that_is_off_conducts_to_its_output)
 
 /* --- dead time, and the limit ---------------- */
 
-/* With the current positive, the main switch alone decides: dead time is taken off the duty. */
+/* With a positive current only the main switch counts: dead time shortens the effective duty. */
 Test(dead_time, shortens_the_duty_of_a_positive_current)
 {
     double p[PARAMETERS];
@@ -233,8 +234,8 @@ Test(dead_time, shortens_the_duty_of_a_positive_current)
     rig_end(&with);
 }
 
-/* A negative current goes on through the main switch's diode: there dead time lengthens the duty.
- */
+/* A negative current flows on through the main switch's diode, so dead time lengthens the effective
+ * duty. */
 Test(dead_time, lengthens_the_duty_of_a_negative_current)
 {
     double p[PARAMETERS];

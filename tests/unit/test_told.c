@@ -1,4 +1,4 @@
-/* What a summary tells, whoever wrote it. */
+/* Tests reading of summaries, whoever wrote them. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <math.h>
@@ -17,7 +17,7 @@ static struct hil_told told_of(const char *summary)
     return hil_told_of_run(folder);
 }
 
-/* The first that was made here; one that was not is null. */
+/* The first summary was made here. A missing one is null. */
 Test(told, measures_and_arrays_of_them)
 {
     struct hil_told told = told_of(
@@ -61,7 +61,7 @@ Test(told, nodes_and_round_trips)
     hil_told_close(&told);
 }
 
-/* Things where others are expected, and no summary at all. */
+/* Values of wrong types, and no summary at all. */
 Test(told, nothing)
 {
     static const char *const summaries[] = {
@@ -92,7 +92,7 @@ Test(told, nothing)
 
 /* --- long files ------------------------------------------------------------------------------- */
 
-/* Of blanks and an object at the end. */
+/* A file of blanks with an object at the end. */
 static json_t *read_of_size(off_t size, json_error_t *error)
 {
     const char *path = in_folder("sweep.json");
@@ -110,7 +110,7 @@ static json_t *read_of_size(off_t size, json_error_t *error)
     return hil_foreign_json(path, error);
 }
 
-/* A sweep of thousands of runs has one. */
+/* A sweep of thousands of runs has such a large file. */
 Test(told, a_file_of_more_than_64_mib_is_read_and_one_beyond_all_measure_is_not)
 {
     json_error_t error;

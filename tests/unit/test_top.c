@@ -1,4 +1,4 @@
-/* What `hiloco top` shows: text, order, and the chart. */
+/* Tests the display of `hiloco top`: text, order, and the chart. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <pthread.h>
@@ -107,7 +107,7 @@ static void expect_order(struct hil_table_order order, unsigned a, unsigned b, u
     free(s);
 }
 
-/* The worst is first; what is equal keeps the nodes' order; what is not known is last. */
+/* The worst node is first. Equal nodes keep their order, and nodes with unknown values are last. */
 Test(top, sorts)
 {
     expect_order((struct hil_table_order){HIL_BY_NODE, false}, 0, 1, 2);
@@ -150,7 +150,7 @@ Test(top, a_scale_of_nothing_is_one)
     cr_expect(scale.low == 0 && scale.high == 1);
 }
 
-/* Two cells wide and two high, that is 4 columns and 8 dots for 0 to 8 V. */
+/* Two cells wide and two high: 4 columns and 8 dots for 0 to 8 V. */
 static void draw(const struct hil_chart_column *columns, struct hil_cell *cells)
 {
     hil_chart_draw(columns, 2, 2, (struct hil_scale){0, 8}, cells);
@@ -218,7 +218,7 @@ Test(top, what_is_off_the_scale_is_at_its_edge)
 static struct hil_recent recent;
 static struct hil_history history;
 
-/* One value in each hundredth of a second: its own number. */
+/* One value, a running number, in each hundredth of a second. */
 static void run_from_to(unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++)
@@ -250,7 +250,7 @@ Test(top, a_history_holds_every_slice)
     cr_expect_eq(hil_history_span(&history, 100), 99);
 }
 
-/* The newest slice was not complete when it was taken. */
+/* The newest slice was incomplete when it was taken. */
 Test(top, a_slice_is_completed)
 {
     start();
@@ -261,8 +261,8 @@ Test(top, a_slice_is_completed)
     cr_expect_eq(history.slices[9].max, 555);
 }
 
-/* In each block one value, its own number, so fast that blocks are written over while they are
- * read. */
+/* Each block has one value, its number. They come so fast that blocks are overwritten while they
+ * are read. */
 static void *run_blocks(void *done)
 {
     for (uint64_t i = 0; !atomic_load_explicit((atomic_bool *)done, memory_order_relaxed); i++)
@@ -292,7 +292,7 @@ Test(top, no_slice_has_extremes_of_another)
     cr_expect_eq(wrong, 0, "%u slices", wrong);
 }
 
-/* Who does not look for longer than that is remembered has a gap there, and no old values. */
+/* A viewer that does not look for longer than the kept time gets a gap, not old values. */
 Test(top, a_history_has_gaps_where_nobody_looked)
 {
     start();
@@ -329,7 +329,8 @@ Test(top, a_long_history_forgets_its_beginning)
     cr_expect_eq(hil_history_span(&history, HIL_HISTORY_SLICES + 100), HIL_HISTORY_SLICES - 1);
 }
 
-/* A memory file that others write to may hold anything: nothing is drawn beyond the picture. */
+/* A memory file that others can write to may contain anything. Nothing is drawn outside the
+ * picture. */
 Test(top, what_is_no_number_is_not_drawn)
 {
     static const double values[] = {NAN, INFINITY, -INFINITY, 1.7e308, -1.7e308};

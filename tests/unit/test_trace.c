@@ -1,4 +1,4 @@
-/* What is written is what is read, and what any other reader of HDF5 finds. */
+/* Tests that a trace is read as it was written, by hiloco and by any other reader of HDF5. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <hdf5.h>
@@ -12,7 +12,7 @@
 #include "harness/h5/trace.h"
 #include "harness/h5/trace_reader.h"
 
-/* Neither in the order of the alphabet. */
+/* The columns are not in alphabetical order. */
 static const struct hil_column controller[] = {
     {"time_s", "s", "since the start", 1, {0}},
     {"output_v", "V", "sum of all", 1, {.measure = "output_v", .role = "value"}},
@@ -43,11 +43,11 @@ static double value(uint64_t row, unsigned i)
     return sin((double)row * 1e-3) + i;
 }
 
-/* What the trace has besides rows. */
+/* The attributes of the trace. */
 static const struct hil_named_histogram *histograms;
 static unsigned histogram_count;
 
-/* Rows of the controller, and three of converter 7, in pieces of `piece`. */
+/* Writes rows of the controller, and three of converter 7, in pieces of `piece`. */
 static void write_trace(size_t rows, size_t piece)
 {
     const double voltages[] = {1, -2, INFINITY};
@@ -76,7 +76,7 @@ static struct hil_trace_reader *open_trace(void)
     return reader;
 }
 
-/* What a column has no such attribute of is read as "". */
+/* If a column lacks an attribute, that is read as "". */
 static void expect_text(const char *read, const char *written)
 {
     cr_expect_str_eq(read, written ? written : "");
@@ -121,7 +121,7 @@ Test(trace, describes_itself)
     hil_trace_reader_close(reader);
 }
 
-/* Over several chunks, with a piece that does not divide them, and a rest. */
+/* Several chunks, with a piece size that does not divide them, and a remainder. */
 Test(trace, gives_back_every_bit)
 {
     const size_t rows = 50001;
@@ -158,7 +158,7 @@ Test(trace, refuses_rows_that_are_not_there)
     hil_trace_reader_close(reader);
 }
 
-/* Without our reader: in chunks, compressed, extensible. */
+/* Checked without hiloco's reader: chunked, compressed, extensible. */
 Test(trace, is_chunked_and_compressed)
 {
     write_trace(20000, 20000);
@@ -199,7 +199,7 @@ Test(trace, same_rows_give_the_same_file)
 
     write_trace(10000, 777);
     char *first = contents(&first_size);
-    sleep(1); /* it must not matter when */
+    sleep(1); /* the time of writing must not matter */
     write_trace(10000, 1000);
     char *second = contents(&second_size);
 
@@ -213,7 +213,7 @@ Test(trace, same_rows_give_the_same_file)
 
 enum { FAST, SLOW, NEVER, LOOPS, LOOP_ROWS = 40000 };
 
-/* One row of SLOW for 2.5 of FAST, and none of a loop that is not recorded. */
+/* SLOW has one row for 2.5 rows of FAST, and a loop that is not recorded has none. */
 static struct hil_trace *create_loops(void)
 {
     static const struct hil_stream_config loops[LOOPS] = {
@@ -238,8 +238,8 @@ static void append_up_to(struct hil_trace *trace, unsigned stream, uint64_t *nex
     }
 }
 
-/* As a writer sees them that looks each time when so many rows of FAST are there, and begins with
- * this stream. Returns the file. */
+/* Writes like a writer that looks each time after so many rows of FAST, and begins with this
+ * stream. Returns the file. */
 static char *write_loops(uint64_t at_a_time, unsigned begins_with, size_t *size)
 {
     struct hil_trace *trace = create_loops();
@@ -275,7 +275,7 @@ Test(trace, the_file_does_not_say_which_rows_came_first)
     free(file);
 }
 
-/* A full chunk waits for those before it; when they will not come, all is written all the same. */
+/* A full chunk waits for earlier ones. If these never come, everything is written nevertheless. */
 Test(trace, a_chunk_waits_for_its_turn)
 {
     struct hil_trace *trace = create_loops();

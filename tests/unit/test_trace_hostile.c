@@ -1,7 +1,7 @@
 /*
- * "Every size that comes from a file is checked before use": traces that no run has written. None
- * may make a reader write where it must not (make sanitize sees it), take memory without an end, or
- * go on for ever; each is refused, or drawn as far as it goes.
+ * "Every size that comes from a file is checked before use": tests traces that no run has written.
+ * None may make a reader write out of bounds (make sanitize detects that), take memory without
+ * limit, or loop for ever. Each is refused, or drawn as far as possible.
  */
 #include <criterion/criterion.h>
 #include <hdf5.h>
@@ -37,7 +37,7 @@ static void end(void)
     H5Fclose(file);
 }
 
-/* As the writer makes it, but for its shape. A width of 0 is a vector. */
+/* Like the writer's dataset, except for its shape. A width of 0 makes a vector. */
 static hid_t make(const char *name, hsize_t rows, hsize_t width, hsize_t chunk_rows,
                   hsize_t chunk_width)
 {
@@ -56,7 +56,7 @@ static hid_t make(const char *name, hsize_t rows, hsize_t width, hsize_t chunk_r
     return made;
 }
 
-/* A number in each place: its own place, from `first` on in steps of `step`. */
+/* Each place has its index as its value, from `first` on in steps of `step`. */
 static void fill(hid_t dataset, hsize_t count, double first, double step)
 {
     double *values = malloc(count * sizeof *values);
@@ -81,7 +81,7 @@ static void text(hid_t object, const char *name, const char *value)
     H5Tclose(type);
 }
 
-/* What the writer says of these. */
+/* The attributes that the writer gives these. */
 static void describe(hid_t dataset, const char *name)
 {
     static const struct {
@@ -112,7 +112,7 @@ static void column(const char *name, hsize_t rows, hsize_t width)
     fill(dataset, rows * wide, 0.25, 0.25);
 }
 
-/* What each record of a controller has. */
+/* The parts that each record of a controller has. */
 static void columns(hsize_t rows)
 {
     column("time_s", rows, 0);
@@ -146,7 +146,7 @@ static void cadence(uint64_t phase, uint64_t period, uint64_t decimation)
 
 static char said[4096];
 
-/* Plots, and exports; the worse of both, and what they said. */
+/* Plots and exports the trace. Returns the worse exit status of the two, with their output. */
 static int read_all(void)
 {
     const struct hil_plot_span all = {0, INFINITY};
@@ -182,7 +182,7 @@ Test(trace_hostile, what_is_sound_is_read)
     expect_read("a sound trace");
 }
 
-/* What a node is called names a figure: its file, and a variable of gnuplot's script. */
+/* A node's name is used in a figure: in the file's name and in a variable of gnuplot's script. */
 Test(trace_hostile, a_name_that_is_a_command)
 {
     static const char name[] = "'.system('touch pwned').'";
@@ -205,7 +205,7 @@ Test(trace_hostile, a_name_that_is_a_command)
     cr_expect_neq(access(pwned, F_OK), 0);
 }
 
-/* One double had room for as many as the file says. */
+/* Room for a single double was used for as many as the file said. */
 Test(trace_hostile, a_number_that_is_many)
 {
     static const char *const names[] = {"time_s", "output_v", "reference_v", "step"};
@@ -219,7 +219,7 @@ Test(trace_hostile, a_number_that_is_many)
     }
 }
 
-/* 2^31 rows of 2^30 numbers: their bytes wrap to none. */
+/* 2^31 rows of 2^30 numbers: the number of bytes overflows to 0. */
 Test(trace_hostile, a_block_whose_bytes_wrap)
 {
     begin();
@@ -233,7 +233,7 @@ Test(trace_hostile, a_block_whose_bytes_wrap)
     expect_refused("2^31 converters");
 }
 
-/* Rows that the file has no bytes for: a gigabyte of them, and more than there are. */
+/* Rows without bytes in the file: a gigabyte of them, and more than the file has. */
 Test(trace_hostile, rows_that_are_not_there)
 {
     static const hsize_t rows[] = {(hsize_t)1 << 30, (hsize_t)1 << 60};
@@ -247,7 +247,7 @@ Test(trace_hostile, rows_that_are_not_there)
     }
 }
 
-/* HDF5 would take the memory of a whole chunk to read a row of it. */
+/* HDF5 would allocate a whole chunk to read one row of it. */
 Test(trace_hostile, a_chunk_of_gigabytes)
 {
     begin();
@@ -337,7 +337,7 @@ Test(trace_hostile, a_histogram_that_is_many)
 
 /* --- numbers ---------------- */
 
-/* As many marks as there are missed steps: they were counted down from 1e300. */
+/* One mark for each missed step: they were counted down from 1e300. */
 Test(trace_hostile, steps_that_are_far_apart)
 {
     begin();
@@ -375,7 +375,7 @@ static void put_secret(void)
     H5Fclose(other);
 }
 
-/* A record that someone hands over must not read files of whoever draws it. */
+/* A record from somebody else must not make the plotting user's files be read. */
 Test(trace_hostile, columns_of_other_files)
 {
     const hsize_t rows = 16;
@@ -418,7 +418,7 @@ Test(trace_hostile, columns_of_other_files)
 
 /* --- summary.json and sweep.json ---------------- */
 
-/* 1e308 V have more digits than a line has room for, and "not valid" came behind them. */
+/* 1e308 V has more digits than a line has room for, and "not valid" came after them. */
 Test(trace_hostile, a_summary_of_great_numbers)
 {
     static const char *const summaries[] = {
@@ -438,7 +438,7 @@ Test(trace_hostile, a_summary_of_great_numbers)
     }
 }
 
-/* The points of a sweep are its own folders. */
+/* The points of a sweep must be folders within the sweep's own. */
 Test(trace_hostile, a_sweep_of_other_folders)
 {
     begin();

@@ -1,6 +1,6 @@
 /*
- * Tracing as far as it goes without LTTng: the hooks, what tracefs is told and says, and the
- * arithmetic of the analysis.
+ * Tests tracing without LTTng: the hooks, the traffic with tracefs, and the arithmetic of the
+ * analysis.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 
 static _Atomic unsigned pushes, pulls, fences, acquired, released, entered, left, joined;
 
-/* Of a value of 16 bytes; where nodes do not take turns, with a count. */
+/* The size of a value of 16 bytes; with a count where nodes do not take turns. */
 static bool is_of_value(size_t size)
 {
     return size == 16 || size == 24;
@@ -84,7 +84,7 @@ static void on_join(uint32_t node, uint32_t peer)
 
 static void on_lost(uint32_t node, uint32_t peer, bool in_order)
 {
-    (void)node, (void)peer, (void)in_order; /* whether it is seen is a matter of time here */
+    (void)node, (void)peer, (void)in_order; /* may be called or not, depending on timing */
 }
 
 static const struct loco_tracer counting = {
@@ -152,7 +152,7 @@ Test(tracing, channels_tell_what_they_do)
     expect_told(2);
 }
 
-/* What a tracer does not want at the moment is not told to it. */
+/* A tracer does not get events that it does not want at the moment. */
 Test(tracing, only_what_is_wanted_is_told)
 {
     static int push_wanted;
@@ -174,7 +174,7 @@ Test(tracing, only_what_is_wanted_is_told)
 
 TestSuite(kernel, .init = folder_open, .fini = folder_close);
 
-/* As Linux 6 writes it, with names that are hard to read. */
+/* The format of Linux 6, with names that are hard to parse. */
 static const char recorded[] =
     "# tracer: nop\n"
     "#\n"
@@ -275,7 +275,7 @@ static void make_tracefs(void)
         put(in_instance(files[i]), "?");
     put(in_instance("trace"), recorded);
     put(in_instance("per_cpu/cpu0/stats"), "entries: 12\noverrun: 34");
-    make("instances/hiloco-2147483647"); /* no process has this number */
+    make("instances/hiloco-2147483647"); /* no process has this id */
     make("instances/mine");
 }
 
@@ -374,7 +374,8 @@ static void hear(struct hil_rounds *r, uint64_t sent, uint64_t time_ns)
     hil_rounds_input(r, &(struct hil_round_input){.link = 4, .sent = sent, .time_ns = time_ns});
 }
 
-/* In its step the asker hears what acted on its step `acted_on`, and was sent in step `sent`. */
+/* In its step the asker receives a message that acted on its step `acted_on` and was sent in step
+ * `sent`. */
 static void hear_answer(struct hil_rounds *r, uint64_t step, uint64_t acted_on, uint64_t sent,
                         uint64_t round_trip_ns, uint64_t time_ns)
 {
@@ -404,8 +405,8 @@ static void expect_parts(const struct hil_rounds *r, const uint64_t ns[HIL_PARTS
                      (unsigned long long)r->trips[0]->parts[i].max);
 }
 
-/* An asker each 40 us that pushes a step late, and a node each 10 us, 3 us behind it, that pushes
- * before it hears. */
+/* An asker with a period of 40 us pushes a step late, and a node with a period of 10 us, 3 us after
+ * it, pushes before it receives. */
 Test(rounds, of_what_is_pushed_a_step_late)
 {
     struct hil_rounds r;
@@ -413,7 +414,7 @@ Test(rounds, of_what_is_pushed_a_step_late)
     open_pair(&r);
     ask(&r, 40100);
     hil_rounds_step(&r, 0, 1, 40000, 41000);
-    answer(&r, 43100); /* not of this message yet */
+    answer(&r, 43100); /* does not act on this message yet */
     hear(&r, 1, 43150);
     hil_rounds_step(&r, 1, 5, 43000, 43200);
     answer(&r, 53100);
@@ -431,8 +432,8 @@ Test(rounds, of_what_is_pushed_a_step_late)
     hil_rounds_fini(&r);
 }
 
-/* The same, with what the asker computed going out in the step that computed it. What it pushes
- * before it hears, elsewhere, is no matter. */
+/* The same, but the asker sends results in the step that computed them. Its earlier pushes on other
+ * links do not matter. */
 Test(rounds, of_what_is_pushed_in_the_same_step)
 {
     struct hil_rounds r;
@@ -456,7 +457,7 @@ Test(rounds, of_what_is_pushed_in_the_same_step)
     hil_rounds_fini(&r);
 }
 
-/* A quick asker hears the answer, and goes on, before the step that sent it is over. */
+/* A quick asker receives the answer and goes on before the step that sent it is over. */
 Test(rounds, of_an_answerer_whose_step_ends_late)
 {
     struct hil_rounds r;
@@ -498,7 +499,7 @@ Test(rounds, a_lost_event_makes_a_round_incomplete)
     hil_rounds_fini(&r);
 }
 
-/* Where every step is lost rounds are counted, and do not pile up. */
+/* If every step is lost, rounds are counted but do not accumulate. */
 Test(rounds, without_steps_all_are_incomplete)
 {
     struct hil_rounds r;
@@ -513,7 +514,7 @@ Test(rounds, without_steps_all_are_incomplete)
     hil_rounds_fini(&r);
 }
 
-/* Both nodes of a pair may ask; by a link without one back nobody does. */
+/* Both nodes of a pair may ask. On a link without a return link no node does. */
 Test(rounds, each_way_has_its_own)
 {
     struct hil_rounds r;
@@ -559,7 +560,7 @@ Test(loops, are_called_as_the_run_says)
 {
     struct hil_traced_loops l = named_loops();
 
-    hil_loops_name(&l, 1, "other", "other"); /* what was said first holds */
+    hil_loops_name(&l, 1, "other", "other"); /* the first name is kept */
     cr_expect_str_eq(hil_loops_of(&l, 1)->name, "cell[0]");
     cr_expect_str_eq(hil_loops_of(&l, 0)->name, "boss");
     cr_expect_str_eq(hil_loops_of(&l, 7)->name, "node[7]", "one that said nothing");
@@ -608,7 +609,7 @@ static char *text_of(const char *path)
     return text;
 }
 
-/* A figure has eight colours, and says so where there are more arrays of nodes. */
+/* A figure has eight colours, and says so if there are more arrays of nodes. */
 Test(tracing, figures_of_more_arrays_than_colours)
 {
     static struct hil_analysis analysis = {.end_ns = 30000};
@@ -642,7 +643,7 @@ Test(tracing, figures_of_more_arrays_than_colours)
     folder_close();
 }
 
-/* No step is late by half a microsecond on a fast and quiet machine. */
+/* On a fast and quiet machine no step is late by half a microsecond. */
 Test(tracing, a_machine_without_lateness_has_figures_too)
 {
     static struct hil_analysis analysis = {.end_ns = 30000};

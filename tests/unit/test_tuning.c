@@ -1,6 +1,6 @@
 /*
- * Tuning while a run goes on: what is tunable, what is refused, and how a change comes from the
- * launcher's memory through node 0 to the steps of the nodes that it concerns.
+ * Tests tuning during a run: which values are tunable, which changes are refused, and how a change
+ * gets from the launcher's memory through node 0 to the steps of the affected nodes.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 #include "harness/tune/client.h"
 #include "step_rig.h"
 
-/* Node b has what is continuous. */
+/* Node b has the continuous components. */
 static const char three[] = "name: three\n"
                             "duration_s: 1\n"
                             "mode: virtual\n"
@@ -114,7 +114,7 @@ Test(tuning, parts_of_a_run_that_is_tuned_agree_on_that)
     hil_scenario_free(off_s);
 }
 
-/* The names of the events' column `of` come in the order of its numbers. */
+/* The names in the events' column `of` are in the order of its numbers. */
 Test(tuning, an_event_has_the_name_of_what_was_tuned)
 {
     struct hil_scenario *s = load(three, NULL);
@@ -242,7 +242,7 @@ static const struct hil_tuned_here *logged(const struct rig *rig, uint64_t i)
     return &rig->run.state->tuning->log[i];
 }
 
-/* Node 0 takes it up at 100 us, and says that it takes force just after that. */
+/* Node 0 reads the change at 100 us, and announces that it takes effect just after that. */
 Test(tuning, a_parameter_is_set_at_the_boundary_of_a_step_of_its_node)
 {
     struct rig rig;
@@ -264,7 +264,7 @@ Test(tuning, a_parameter_is_set_at_the_boundary_of_a_step_of_its_node)
     close_rig(&rig);
 }
 
-/* Over the interval that ends with that step the plant was as it was. */
+/* For the interval that ends with that step, the plant is as before. */
 Test(tuning, what_is_continuous_advances_to_the_step_with_what_was)
 {
     struct rig tuned, plain;
@@ -312,7 +312,7 @@ Test(tuning, a_source_goes_on_one_ramp_at_all_nodes)
     cr_expect_float_eq(in_of(&rig, "g", 0), 1 + 10 * 0.39999, 1e-9);
     play(&rig, 160);
     cr_expect_eq(in_of(&rig, "g", 0), in_of(&rig, "h", 0));
-    set(&rig, "u", 0, 0); /* from where the ramp is */
+    set(&rig, "u", 0, 0); /* starting at the ramp's present value */
     play(&rig, 170);
     cr_expect_float_eq(in_of(&rig, "g", 0), 1 + 10 * 0.69999, 1e-9);
     play(&rig, 180);
@@ -359,7 +359,7 @@ Test(tuning, what_the_model_refuses_changes_nothing)
     close_rig(&rig);
 }
 
-/* The launcher does not wait for it any longer, and asks for something else. */
+/* The launcher stops waiting for the change, and requests another. */
 Test(tuning, a_node_that_stands_still_does_not_hold_up_the_others)
 {
     struct rig rig;
@@ -386,7 +386,8 @@ Test(tuning, a_node_that_stands_still_does_not_hold_up_the_others)
     close_rig(&rig);
 }
 
-/* Its process is started again, or in virtual time the node: by the run's memory. */
+/* The process is restarted or, in virtual time, the node. It gets the change from the run's memory.
+ */
 Test(tuning, a_node_that_comes_back_is_as_it_was_tuned)
 {
     struct rig rig;
@@ -490,7 +491,7 @@ Test(tuning, who_is_attached_sees_the_table_the_values_and_the_changes)
     close_rig(&rig);
 }
 
-/* A source that changes has no one value, and its steps are told. */
+/* A source that changes has no single value, so its steps are reported. */
 Test(tuning, steps_of_a_source_are_seen)
 {
     struct hil_scenario *s = load(three, NULL);
@@ -511,7 +512,7 @@ Test(tuning, steps_of_a_source_are_seen)
     hil_scenario_free(s);
 }
 
-/* The memory is of anybody's making. */
+/* Anybody may have written the memory. */
 Test(tuning, a_table_that_is_not_in_the_memory_is_none)
 {
     struct rig rig;

@@ -1,4 +1,4 @@
-/* The verdict of a run on itself: each bound, what is past it, and what is said of that. */
+/* Tests the verdict of a run on itself: each bound, values beyond it, and the messages for that. */
 #include <string.h>
 
 #include "harness/summary/validity.h"
@@ -9,7 +9,7 @@ static struct hil_scenario *scenario;
 static struct hil_state *state;
 static struct hil_verdict verdict;
 
-/* As it should be: every step in time, and all at their end. */
+/* A perfect run: every step was in time, and all loops reached their end. */
 static void open_run(const char *const *sets)
 {
     scenario = load(SMALL, sets);
@@ -33,7 +33,7 @@ static void close_run(void)
     hil_scenario_free(scenario);
 }
 
-/* The one reason that there is; NULL: it is valid. */
+/* Checks that this is the only reason; NULL: the run is valid. */
 static const char *reason(uint64_t dropped)
 {
     const char *found = NULL;
@@ -64,7 +64,7 @@ Test(validity, a_run_as_it_should_be_is_valid)
     close_run();
 }
 
-/* Of any one loop: 1 % of a converter's 10000 steps are 100. */
+/* The bound applies to each loop: 1 % of a converter's 10000 steps are 100. */
 Test(validity, steps_missed)
 {
     open_run(NULL);
@@ -91,7 +91,7 @@ Test(validity, a_loop_that_stood_still)
     close_run();
 }
 
-/* Also one that did not step any more, to the end. */
+/* Also for a loop that made no more steps before the end. */
 Test(validity, a_loop_that_stood_still_at_the_end)
 {
     open_run(NULL);
@@ -100,7 +100,7 @@ Test(validity, a_loop_that_stood_still_at_the_end)
     close_run();
 }
 
-/* Ten periods are more than 1 ms here, of the controller. */
+/* Here ten periods of the controller are longer than 1 ms. */
 Test(validity, the_bound_of_a_slow_loop_is_ten_periods)
 {
     open_run(SETS("controller.period_us=5000"));
@@ -111,7 +111,7 @@ Test(validity, the_bound_of_a_slow_loop_is_ten_periods)
     close_run();
 }
 
-/* A loop that skips is with the clock again; one that catches up is behind until it has. */
+/* A loop that skips is on time again at once. A loop that catches up is behind until it has. */
 Test(validity, a_plant_behind_the_clock)
 {
     open_run(NULL);
@@ -151,7 +151,7 @@ Test(validity, lost_records)
     close_run();
 }
 
-/* A machine that grants less may do well enough all the same: so it is asked for. */
+/* A machine that grants less may still do well enough, so the scenario must ask for this check. */
 Test(validity, degraded_scheduling)
 {
     open_run(NULL);
@@ -170,7 +170,7 @@ Test(validity, a_run_that_did_not_end)
     close_run();
 }
 
-/* Of a node on another machine there is what it told. */
+/* For a node on another machine there are the figures that it reported. */
 Test(validity, nodes_elsewhere)
 {
     open_run(NULL);
@@ -204,8 +204,8 @@ Test(validity, as_json)
     close_run();
 }
 
-/* In real time all the steps may be missed that a fault is for; what did not run here is not
- * judged. */
+/* In real time, all steps may be missed for which a fault is responsible. Loops that did not run
+ * here are not judged. */
 Test(validity, faults_that_never_began)
 {
     open_run((const char *const[]){

@@ -1,4 +1,4 @@
-/* What a page sees does not grow with the time that it looks, and is whole. */
+/* Tests that the data for a page does not grow with the displayed time, and is complete. */
 #include <jansson.h>
 #include <malloc.h>
 
@@ -53,7 +53,7 @@ static void expect_bounded(const char *watch)
     free_run(&m);
 }
 
-/* An hour of two nodes' steps of a millisecond. */
+/* An hour of steps of two nodes, each a millisecond. */
 Test(view, rolls_for_an_hour_without_growing)
 {
     expect_bounded("{\"watch\": {\"signals\": [\"node[0].a\", \"node[1].b\"], \"mode\": \"roll\", "
@@ -88,8 +88,8 @@ static int take_first(void *arg, bool binary, const void *bytes, size_t size)
     return 0;
 }
 
-/* The first column of a page that comes after so many steps of 1 ms. The ring has the last 15 and
- * is being written, and a column is 4 ms. */
+/* The first column of a page that is opened after so many steps of 1 ms. The ring has the last 15
+ * steps and is being written. A column is 4 ms. */
 static json_int_t first_after(unsigned steps)
 {
     struct made_run m = make_run(1, 16, 1000000);

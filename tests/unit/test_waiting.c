@@ -1,4 +1,4 @@
-/* For whom a group of nodes waits, in words. */
+/* Tests the text that says for which nodes a group waits. */
 #include "harness/run/waiting.h"
 #include "test_scenario.h"
 
@@ -20,7 +20,7 @@ static void close_scenario(void)
     hil_scenario_free((struct hil_scenario *)run.scenario);
 }
 
-/* The group is the controller; a converter that is '1' here has come. */
+/* The group is the controller. A converter with '1' here has come. */
 static const char *whom(const char *here)
 {
     static char text[HIL_WAITING_BYTES];
@@ -59,7 +59,7 @@ Test(waiting, names_the_controller)
     close_scenario();
 }
 
-/* Over RDMA each node is somewhere else. */
+/* Over RDMA each node is on another machine. */
 Test(waiting, says_where_each_node_is_expected)
 {
     open_scenario(SETS("converters.count=6", "fabric=verbs", "mode=realtime",
@@ -73,7 +73,7 @@ Test(waiting, says_where_each_node_is_expected)
     close_scenario();
 }
 
-/* What does not fit is cut, and nothing else. */
+/* Only the part that does not fit is cut off. */
 Test(waiting, many_ranges_are_cut)
 {
     char text[HIL_WAITING_BYTES];

@@ -1,6 +1,6 @@
 /*
- * WebSockets as RFC 6455 has them, and who may open one: the answer to the handshake, frames of a
- * client, whole, in pieces and bad, and the gate of the scope.
+ * Tests WebSockets as in RFC 6455, and who may open one: the answer to the handshake; a client's
+ * frames, whole, in pieces and malformed; and the access check of the scope.
  */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
@@ -37,7 +37,7 @@ Test(websocket, refuses_what_is_no_key)
 
 static const unsigned char mask[] = {0x37, 0xfa, 0x21, 0x3d};
 
-/* A client's frame around a payload; returns its size. */
+/* Makes a client's frame around a payload. Returns its size. */
 static size_t make_frame(unsigned char *frame, unsigned char first, const void *payload,
                          size_t size)
 {
@@ -66,7 +66,7 @@ Test(websocket, reads_the_frame_of_the_rfc)
     cr_expect_arr_eq(frame.payload, "Hello", 5);
 }
 
-/* Every length where the head changes; and never a byte too soon. */
+/* Every length at which the header changes. No frame is accepted a byte too early. */
 Test(websocket, reads_frames_that_come_in_pieces)
 {
     static const size_t sizes[] = {0, 1, 125, 126, 127, 65535, 65536};
@@ -87,7 +87,7 @@ Test(websocket, reads_frames_that_come_in_pieces)
     free(bytes);
 }
 
-/* A frame's first bytes decide: what follows is not waited for. */
+/* The first bytes of a frame decide, without waiting for the rest. */
 Test(websocket, refuses_bad_frames)
 {
     static const struct {
@@ -178,7 +178,7 @@ Test(gate, host_is_where_the_request_came_to)
     cr_expect_not(opens("192.0.2.7", 8080, "localhost:8080"));
 }
 
-/* A browser leaves out the port that http has anyway. */
+/* A browser omits http's default port. */
 Test(gate, port_80_is_left_out)
 {
     cr_expect(opens("127.0.0.1", 80, "127.0.0.1"));

@@ -1,11 +1,13 @@
-/* What the harness does not speak of: it goes by signals, whatever these are. */
+/* Tests that the harness does not mention converters and the like: it works with signals, whatever
+ * they are. */
 #include <criterion/criterion.h>
 #include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The power_controller form's own files and programs, and the table that has its keys too. */
+/* The exceptions: the power_controller form's own files and programs, and the table that also has
+ * its keys. */
 static bool is_the_forms(const char *path)
 {
     static const char *const own[] = {"harness/scenario/form/",
