@@ -1,7 +1,7 @@
 /*
- * How two endpoints whose texts differ find the first line that does: in turn, each sends the other
- * some of its lines, from the offset up to which both were alike so far. So a text of any length is
- * compared with one message at a time, and without keeping the other's lines.
+ * How two endpoints whose texts differ find the first differing line. In turn, each sends the other
+ * some of its lines, from the offset up to which both were alike so far. So texts of any length are
+ * compared with one message at a time, and without storing the other's lines.
  */
 #ifndef LOCO_AGREEMENT_H
 #define LOCO_AGREEMENT_H

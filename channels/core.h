@@ -27,8 +27,8 @@ int loco_threads_link(struct loco_manager *manager, uint32_t node);
 /* The time that the wait has left, ns; UINT64_MAX: it has no limit. */
 uint64_t loco_time_left(const struct loco_manager *manager, const struct loco_wait *wait);
 
-/* The same for a look over the network, with LOCO_LOOK_NS added: one look is made however short the
- * time is, and only a peer that does not answer is given up. */
+/* The same for a look over the network, with LOCO_LOOK_NS added. So one look is made however short
+ * the time is, and only a peer that does not answer is given up. */
 enum { LOCO_LOOK_NS = 10000000 };
 
 uint64_t loco_time_for_look(const struct loco_manager *manager, const struct loco_wait *wait);
@@ -47,8 +47,8 @@ void loco_memory_return(struct loco_manager *manager, void *memory, size_t size,
 
 void loco_memory_free(struct loco_manager *manager);
 
-/* Writes `size` bytes to the beginning of a member's region, as loco_region_write does. *all
- * becomes the ack of that, too. */
+/* Writes `size` bytes to the beginning of a member's region, as loco_region_write does. Adds the
+ * ack of that write to *all. */
 void loco_region_push(const struct loco_region *region, unsigned m, const void *from, size_t size,
                       struct loco_ack *all);
 
@@ -56,7 +56,7 @@ void loco_region_push(const struct loco_region *region, unsigned m, const void *
  * NULL. The member has connected. Valid until it is lost. */
 void *loco_region_direct(const struct loco_region *region, unsigned member);
 
-/* The same where the fabric is not coherent, too, for writes while it is not busy. */
+/* The same, also where the fabric is not coherent, for writes while it is not busy. */
 void *loco_region_reach(const struct loco_region *region, unsigned member);
 
 /* Whether the node was lost, and nothing that it posted can still be placed at any participant that

@@ -17,7 +17,7 @@
 
 static _Atomic bool slots_taken[LOCO_MANAGERS_MAX];
 
-/* Searches from behind the slot that was given last, as the first ones are likely to be taken. */
+/* Searches from after the slot that was given last, as earlier slots are likely to be taken. */
 static int manager_take_slot(unsigned *slot)
 {
     static _Atomic unsigned next;

@@ -1,46 +1,46 @@
 /*
- * Owned variables of three words, many in a row: what a loop over them needs of each lies in a
- * record of the caller's, and a value is loaded and put inline, in registers. owned_var.c has the
- * general way, and says what the word after the value is.
+ * Quick access to many owned variables of three words in a row. A caller's record has the data that
+ * a loop needs of each variable, and values are loaded and put inline, in registers. owned_var.c
+ * has the general way, and explains the word after the value.
  */
 #ifndef LOCO_OWNED_VAR_QUICK_H
 #define LOCO_OWNED_VAR_QUICK_H
 
 #include "loco/owned_var.h"
 
-/* A value. */
+/* A value of three words. */
 struct loco_triple {
     uint64_t first, second, third;
 };
 
-/* A reader's variable. */
+/* The record of a reader's variable. */
 struct loco_quick_reader {
     const uint64_t *copy; /* this node's */
     bool counted;         /* the word after the value is a count */
 };
 
-/* An owner's. */
+/* The record of an owner's variable. */
 struct loco_quick_owner {
     uint64_t *copy;  /* this node's */
-    uint64_t *there; /* the only reader's */
-    uint32_t life;   /* in which that is there; 0: in none */
+    uint64_t *there; /* the only reader's copy */
+    uint32_t life;   /* life in which `there` is valid; 0: none */
     bool counted;
 };
 
-/* Whether the variable's loads can be quick; *reader says how. */
+/* Whether the variable's loads can be quick; then fills in *reader. */
 bool loco_quick_reader_init(struct loco_quick_reader *reader, const struct loco_owned_var *var);
 
-/* The same of its puts in this life; *owner says how. It can be so after its first push, once the
- * reader has connected. */
+/* Whether the variable's puts can be quick in this life; then fills in *owner. They can be after
+ * the first push, once the reader has connected. */
 bool loco_quick_owner_init(struct loco_quick_owner *owner, const struct loco_owned_var *var,
                            uint32_t life);
 
-/* Before quick puts of variables of this manager in a row. Returns the life of the manager: with
- * each loss of a peer another one begins, in which a reader's copy may be elsewhere. 0: puts cannot
- * be quick now, as while somebody traces pushes. */
+/* Must be called before a row of quick puts of this manager's variables. Returns the manager's
+ * life. Each loss of a peer begins another life, in which a reader's copy may be elsewhere. Returns
+ * 0 if puts cannot be quick now, for example while somebody traces pushes. */
 uint32_t loco_quick_begin(const struct loco_manager *manager);
 
-/* Whether *to is one value, whole. */
+/* Loads the value. Returns whether *to is whole. */
 static inline bool loco_quick_load(const struct loco_quick_reader *r, struct loco_triple *to)
 {
     const uint64_t *count = &r->copy[3];
@@ -60,7 +60,7 @@ static inline void loco_quick_store(uint64_t *to, struct loco_triple value)
     __atomic_store_n(&to[2], value.third, __ATOMIC_RELAXED);
 }
 
-/* In the life for which the owner was made. */
+/* Stores and pushes a value. Only in the life for which *owner was filled in. */
 static inline void loco_quick_put(const struct loco_quick_owner *o, struct loco_triple value)
 {
     if (!o->counted) {

@@ -1,5 +1,5 @@
 /*
- * The room of options for later versions (docs/abi.md).
+ * The reserved room of options for later versions (docs/abi.md).
  */
 #ifndef LOCO_ROOM_H
 #define LOCO_ROOM_H

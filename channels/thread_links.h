@@ -15,18 +15,18 @@ struct loco_mem_pool;
 
 struct loco_thread {
     struct loco_manager *mgr;
-    uint64_t number; /* of the newest operation */
-    uint32_t told;   /* of the manager's losses */
-    bool attached;   /* under the manager's lock */
+    uint64_t number; /* number of the newest operation */
+    uint32_t told;   /* number of losses reported to the thread */
+    bool attached;   /* protected by the manager's lock */
     struct loco_mem_pool *pool;
-    struct loco_thread *next; /* of the manager */
-    /* By peer a struct loco_link *_Atomic; NULL while no channel has connected. When a peer
-     * restarts, a new link replaces its link, which is kept as `older`: a thread may be about to
-     * use it. */
+    struct loco_thread *next; /* next on the manager's list */
+    /* Has, for each peer, a struct loco_link *_Atomic; NULL while no channel has connected. When a
+     * peer restarts, a new link replaces its link. The old one is kept as `older`, as a thread may
+     * be about to use it. */
     struct loco_by_node links;
 };
 
-/* Every context that the manager ever had. */
+/* Iterates over every context that the manager ever had. */
 #define loco_each_thread(manager, t)                                                               \
     for (struct loco_thread *t = atomic_load_explicit(&(manager)->threads, memory_order_acquire);  \
          t; t = t->next)
@@ -38,7 +38,8 @@ static inline struct loco_link *loco_thread_link(const struct loco_thread *threa
     return link ? atomic_load_explicit(link, memory_order_acquire) : NULL;
 }
 
-/* Whether the link's operation of this number is done. It is, too, when all that was posted is. */
+/* Whether the link's operation of this number is done. It also is if everything that was posted is
+ * done. */
 static inline bool loco_link_done(const struct loco_link *link, uint64_t number)
 {
     uint64_t posted = atomic_load_explicit(&link->posted, memory_order_relaxed);
@@ -53,7 +54,7 @@ static inline struct loco_thread *loco_self(const struct loco_manager *manager)
     return (struct loco_thread *)loco_context_at(manager->slot);
 }
 
-/* Polls the link for completions, unless that is left to loco_manager_poll. */
+/* Polls the link for completions, unless only loco_manager_poll does that. */
 static inline void loco_poll_inline(struct loco_link *link, const struct loco_manager *manager)
 {
     if (manager->config.completions == LOCO_INLINE)

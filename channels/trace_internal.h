@@ -1,5 +1,5 @@
 /*
- * How the library's parts tell the tracer.
+ * The macro with which the library's parts report events to the tracer.
  */
 #ifndef LOCO_TRACE_INTERNAL_H
 #define LOCO_TRACE_INTERNAL_H
