@@ -245,7 +245,7 @@ static void ring_publish_directly(struct loco_ringbuffer *rb, unsigned char *rin
     loco_stored();
 }
 
-/* Writes to each receiver what stands behind the header's place, and then the header. */
+/* Writes to each receiver the part after the header's place, and then the header. */
 static int ring_publish(struct loco_ringbuffer *rb, size_t behind, const void *from,
                         size_t from_size, uint32_t size)
 {

@@ -97,7 +97,7 @@ struct worker {
 
 /* --- sections ------------------------------------------------------------------------------- */
 
-/* *before gets what it was. */
+/* Sets *before to the old value. */
 static int change(struct loco_atomic_word word, uint64_t by, uint64_t *before)
 {
     int rc = loco_atomic_load(word, before);

@@ -32,7 +32,7 @@ struct sweep_work {
     unsigned first, count; /* this process's points */
 };
 
-/* --- what is done ----------------------------------------------------------------------------- */
+/* --- the work of each measurement ------------------------------------------------------------- */
 
 static int sweep_do_loops(const struct sweep_work *w)
 {

@@ -68,7 +68,7 @@ static int measure_rate(const struct benchmark *b, const struct bench_options *o
     return rc;
 }
 
-/* --- what a step costs ------------------------------------------------------------------------ */
+/* --- the cost of a step ----------------------------------------------------------------------- */
 
 /* Returns the ns of a converter's step, without the cost of starting and ending the run. */
 static int step_cost(const struct bench_options *o, unsigned converters, double from_s, double to_s,
@@ -108,7 +108,7 @@ static int measure_long(const struct benchmark *b, const struct bench_options *o
     return rc;
 }
 
-/* --- what a run costs to begin and to end ----------------------------------------------------- */
+/* --- the cost of starting and ending a run ---------------------------------------------------- */
 
 static const double SET_UP_S = 1e-4; /* ten steps */
 

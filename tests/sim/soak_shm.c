@@ -388,7 +388,7 @@ static int run_pulls(uint64_t seed)
 
 static const struct loco_sim_workload pulls = {.name = "pulls", .run = run_pulls, .weight = 4};
 
-/* --- restarts: what is read is of the region, whichever life of its node it is from ----------- */
+/* --- restarts: reads give the region's content, of whichever life of its node ----------------- */
 
 /*
  * Node 1 has several lives, and in each its region is elsewhere. Threads of node 0 read it all the

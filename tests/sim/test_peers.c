@@ -102,7 +102,7 @@ Test(peers, no_answer_of_the_lost_lands)
     cr_assert_eq(run_sim_nodes(1, 1000, 500, 2, late_answer_body, NULL), 0);
 }
 
-/* --- a loss is told at different times, and what was posted may be placed until then ---------- */
+/* --- a loss is reported at different times; posted writes may be placed until then ------------ */
 
 struct loss {
     uint32_t begun; /* nodes that have left the barrier */

@@ -282,7 +282,7 @@ struct counted {
     struct loco_shared_region region;
     /* For the node's scribe: the values to write as the third counter, each larger than the one
      * before ... */
-    _Atomic uint64_t asked, written; /* ... and what it has written */
+    _Atomic uint64_t asked, written; /* ... and the value it has written */
     _Atomic uint32_t acting;         /* threads that lock */
 };
 

@@ -103,7 +103,7 @@ static const struct loco_sim_workload owned_var_pull = {
     .act = pull_act,
 };
 
-/* --- barrier: what was only posted before it is there after it -------------------------------- */
+/* --- barrier: writes posted before it are placed after it ------------------------------------- */
 
 struct barred {
     struct loco_barrier barrier;

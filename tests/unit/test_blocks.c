@@ -44,7 +44,7 @@ static void collect(struct hil_blocks *b, const struct signal *s)
     cr_assert_eq(b->rows, s->rows);
 }
 
-/* --- what blocks have in them ------------------------------------------------------------------
+/* --- the content of blocks ---------------------------------------------------------------------
  */
 
 struct check {

@@ -91,7 +91,7 @@ static void expect_none(struct bench *b)
     cr_expect_null(look(b));
 }
 
-/* --- what a capture has ---------------- */
+/* --- the content of a capture ---------- */
 
 /* 10 steps before the trigger, its own step, and 5 after it. */
 Test(capture, has_every_step_of_its_window)

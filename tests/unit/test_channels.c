@@ -371,7 +371,7 @@ static void sst_body(struct node *n)
 
 ON_EACH_FABRIC(sst, 4, sst_body)
 
-/* --- barrier: nobody is ever a round ahead of somebody who has not come -------------------- */
+/* --- barrier: no node is a round ahead of one that has not arrived ------------------------- */
 
 static void start_near_the_wrap(struct node *n, struct loco_barrier *bar)
 {
@@ -443,7 +443,7 @@ static void barrier_timed_body(struct node *n)
 
 ON_EACH_FABRIC(barrier_waits_for_so_long, 2, barrier_timed_body)
 
-/* --- what goes wrong ------------------------------------------------------------------------ */
+/* --- errors --------------------------------------------------------------------------------- */
 
 static void disagree(struct node *n, size_t size)
 {
@@ -620,7 +620,7 @@ static void leaver_body(struct node *n)
 
 ON_EACH_FABRIC(barrier_survives_a_leaver, 2, leaver_body)
 
-/* --- who shares no channel does not meet ---------------------------------------------------- */
+/* --- nodes that share no channel do not connect --------------------------------------------- */
 
 static unsigned peers_up(const struct node *n)
 {

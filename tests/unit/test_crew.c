@@ -181,7 +181,7 @@ Test(crew, that_rests_until_tomorrow_answers)
     close_all();
 }
 
-/* --- what its threads have ---------------- */
+/* --- the threads' cores and priorities ---- */
 
 static void attach_again(void *results, unsigned share)
 {
@@ -287,7 +287,7 @@ Test(crew, leaves_the_executors_core_where_it_is_not_pinned)
     }
 }
 
-/* --- what is counted ---------------- */
+/* --- counts ------------------------- */
 
 struct touched {
     volatile char *pages;

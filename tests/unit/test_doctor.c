@@ -92,7 +92,7 @@ static void put_healthy(void)
 
 TestSuite(doctor, .init = put_healthy, .fini = folder_close);
 
-/* --- whom it is about ---------------- */
+/* --- which processes are checked ----- */
 
 static struct hil_executor_config executors[] = {
     {.cpu = 2, .priority = 80, .scheduler = HIL_FIFO},
@@ -298,7 +298,7 @@ Test(doctor, a_machine_without_cpus_is_refused)
     cr_expect_eq(hil_patient_open(&patient, folder, &scenario), -ENODATA);
 }
 
-/* --- what takes more than one file ---------------- */
+/* --- checks that need several files --------------- */
 
 Test(doctor, a_kernel_says_in_two_ways_that_it_is_preempt_rt)
 {

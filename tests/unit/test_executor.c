@@ -462,7 +462,7 @@ Test(misses, the_ten_worst_are_kept)
         cr_expect_geq(both.at[i - 1].over_ns, both.at[i].over_ns);
 }
 
-/* --- what the kernel is asked ---------------- */
+/* --- requests to the kernel ------------------ */
 
 static struct hil_executor_state asked;
 

@@ -417,7 +417,7 @@ Test(export_fmu, states_are_saved_and_restored)
     }
 }
 
-/* --- what is refused, and what stays the same ----------------------------------------------- */
+/* --- refused calls, and unchanged results --------------------------------------------------- */
 
 Test(export_fmu, names_are_an_fmu_s_own)
 {

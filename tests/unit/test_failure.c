@@ -242,7 +242,7 @@ Test(failure, a_run_goes_on_without_a_plant_that_failed)
     end(&rig);
 }
 
-/* --- where it is told ----------------------------------------------------------------------- */
+/* --- where failures are reported ------------------------------------------------------------ */
 
 Test(failure, is_in_the_summary)
 {

@@ -118,7 +118,7 @@ static void bystander_body(struct node *n)
 
 ON_EACH_FABRIC(a_bystanders_death_is_no_trouble, 3, bystander_body)
 
-/* --- who is told of a loss, and how often ----------------------------------------------------- */
+/* --- which threads learn of a loss, and how often --------------------------------------------- */
 
 enum { WRITTEN = 1 };
 

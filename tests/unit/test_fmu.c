@@ -93,7 +93,7 @@ static unsigned count_unpacked(void)
     return count;
 }
 
-/* --- what is refused ------------------------------------------------------------------------ */
+/* --- refusals ------------------------------------------------------------------------------- */
 
 static const char *make_bad(const char *kind, const char *good)
 {
@@ -519,7 +519,7 @@ Test(fmu, there_may_be_several_instances)
     rig_end(&two);
 }
 
-/* --- what goes wrong ------------------------------------------------------------------------ */
+/* --- errors --------------------------------------------------------------------------------- */
 
 enum { WARNS = 1, DISCARDS, FAILS, DIES, ENDS = 10, STOPS_SHORT };
 
@@ -617,7 +617,7 @@ Test(fmu, one_that_refuses_its_parameters_is_told_of)
     cr_expect(strstr(rig_said, "it refused to be instantiated"), "%s", rig_said);
 }
 
-/* --- what other tools make of the standard ---------------------------------------------------- */
+/* --- other tools' interpretations of the standard --------------------------------------------- */
 
 static void expect_steps(const char *kind, const char *good)
 {

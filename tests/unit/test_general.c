@@ -224,7 +224,7 @@ Test(general, the_expansion_has_the_numbers_of_the_short_form)
     hil_scenario_free(s);
 }
 
-/* --- what it resolves to ---------------------------------------------------------------------- */
+/* --- resolved scenarios ----------------------------------------------------------------------- */
 
 Test(general, signals_between_nodes_make_links)
 {
@@ -446,7 +446,7 @@ Test(general, units_that_differ_need_a_scale)
     hil_scenario_free(s);
 }
 
-/* --- what another process computes ------------------------------------------------------------ */
+/* --- nodes that another process computes ------------------------------------------------------ */
 
 #define OUTSIDE_HEAD                                                                               \
     "name: joined\nduration_s: 1\nnodes:\n  bench: {period_us: 1000}\n  control: {period_us: "     \
@@ -579,7 +579,7 @@ Test(general, shards_of_a_node_with_one_peer)
                    "others; allowed: up to 1");
 }
 
-/* --- what is said of a word that is none of many -------------------------------------------- */
+/* --- messages for a word that is not one of the choices ------------------------------------- */
 
 Test(general, a_list_that_is_too_long_is_cut_at_a_name)
 {

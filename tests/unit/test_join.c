@@ -56,7 +56,7 @@ static const char scenario[] =
     "record:\n"
     "  - {signals: [counter.count, counter.twice], node: one}\n";
 
-/* --- who joins ------------------------------------------------------------------------------- */
+/* --- joining processes ----------------------------------------------------------------------- */
 
 struct joiner {
     const char *node, *out;
@@ -301,7 +301,7 @@ Test(join, it_says_what_there_is_and_gives_the_thread_back)
     cr_expect_eq(two.stepped, -ECONNRESET);
 }
 
-/* --- what is refused ------------------------------------------------------------------------- */
+/* --- refusals -------------------------------------------------------------------------------- */
 
 static void expect_refused(struct joiner *j, const char *words)
 {

@@ -111,7 +111,7 @@ static void run_match(enum where where, const struct program *program)
         run_match(ON_PROCESSES, &name);                                                            \
     }
 
-/* --- what a program does ------------------------------------------------------------------- */
+/* --- the actions of a program -------------------------------------------------------------- */
 
 static void put(struct player *p, uint32_t node, size_t at, uint64_t value)
 {

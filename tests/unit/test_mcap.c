@@ -70,7 +70,7 @@ static struct span array(struct span *s)
     return span_of(s, number(s, 4));
 }
 
-/* --- what was read ---------------------------------------------------------------------------- */
+/* --- the content read back -------------------------------------------------------------------- */
 
 enum { CHANNELS_MAX = 8, CHUNKS_MAX = 64, MESSAGES_MAX = 200000 };
 
@@ -349,7 +349,7 @@ static void write_trace(const struct hil_stream_config *streams, unsigned count,
     cr_assert_eq(hil_trace_close(trace), 0);
 }
 
-/* --- what it has ------------------------------------------------------------------------------ */
+/* --- the content of the file ------------------------------------------------------------------ */
 
 /* Among messages with the same time, the first stream's come first. */
 Test(mcap, the_rows_of_all_nodes_in_the_order_of_time)

@@ -99,7 +99,7 @@ Test(models, all_are_right)
     cr_expect_null(hil_model_find("no_such"));
 }
 
-/* --- what is wrong with one that is not right ---------------- */
+/* --- wrong models -------------------------------------------- */
 
 static int never_create(void **self, const struct hil_config *config)
 {

@@ -104,7 +104,7 @@ static double constant(const struct hil_scenario *s, const char *name, const cha
     return s->system->nodes[c->node].feeds[c->in + (unsigned)i + place].initial;
 }
 
-/* --- what is set ------------------------------------------------------------------------------ */
+/* --- values that are set ---------------------------------------------------------------------- */
 
 Test(parameters, a_value_takes_the_place_of_the_scenarios)
 {

@@ -1104,7 +1104,7 @@ Test(plot, nothing_was_recorded_then)
     cr_expect_neq(access(in_folder("output.png"), F_OK), 0);
 }
 
-/* --- what goes wrong ----------------------------------------------------------------------- */
+/* --- errors -------------------------------------------------------------------------------- */
 
 Test(plot, no_gnuplot)
 {

@@ -343,7 +343,7 @@ Test(processes, all_nodes_of_one_that_is_killed_are_lost)
     loco_shm_close(fabric);
 }
 
-/* --- what the nodes of a process have alike --------------------------------------------------- */
+/* --- what the nodes of a process must have in common ------------------------------------------ */
 
 Test(processes, nodes_of_one_are_of_one_network)
 {

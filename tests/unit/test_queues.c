@@ -105,7 +105,7 @@ static void end_helper(struct helper *h)
         pthread_join(h->thread, NULL);
 }
 
-/* --- ringbuffer: what is sent ---------------------------------------------------------------- */
+/* --- ringbuffer: the messages ---------------------------------------------------------------- */
 
 enum { RING = 1024, MESSAGE_MAX = 248 };
 
@@ -399,7 +399,7 @@ static void positions_body(struct node *n)
 ON_EACH_FABRIC(ringbuffer, positions, 3, positions_body)
 UNDER_CHAOS(ringbuffer, positions, 10, 3, positions_body)
 
-/* --- ringbuffer: the lost --------------------------------------------------------------------- */
+/* --- ringbuffer: lost nodes ------------------------------------------------------------------- */
 
 /* The process dies here, after all its writes were placed. A node that is not a process leaves in
  * order. */
@@ -426,7 +426,7 @@ static void lost_receiver_body(struct node *n)
     uint64_t count = rounds(n, 200, 60);
 
     open_ring(n, &t, 0);
-    CHECK(n, loco_barrier_wait(&t.bar) == 0); /* who is not ready yet would miss it */
+    CHECK(n, loco_barrier_wait(&t.bar) == 0); /* a node not ready yet would miss it */
     if (n->id == 2)
         leave(n, &t);
     for (uint64_t i = 1; n->id != 2 && i <= count && n->failures < 10; i++) {
@@ -456,7 +456,7 @@ static void lost_sender_body(struct node *n)
     struct ring_test t;
 
     open_ring(n, &t, 0);
-    CHECK(n, loco_barrier_wait(&t.bar) == 0); /* who is not ready yet would miss it */
+    CHECK(n, loco_barrier_wait(&t.bar) == 0); /* a node not ready yet would miss it */
     if (n->id == 0) {
         for (uint64_t i = 1; i <= 4; i++)
             send_one(n, &t.rb, i);
@@ -477,7 +477,7 @@ static void lost_sender_body(struct node *n)
 ON_EACH_FABRIC(ringbuffer, lost_sender_is_heard_out, 3, lost_sender_body)
 UNDER_CHAOS(ringbuffer, lost_sender_is_heard_out, 10, 3, lost_sender_body)
 
-/* --- ringbuffer: what goes wrong -------------------------------------------------------------- */
+/* --- ringbuffer: errors ----------------------------------------------------------------------- */
 
 static void spoiled_body(struct node *n)
 {
@@ -892,7 +892,7 @@ static void ticket_wrap_body(struct node *n)
 ON_EACH_FABRIC(shared_queue, tickets_wrap, NODES, ticket_wrap_body)
 UNDER_CHAOS(shared_queue, tickets_wrap, 5, NODES, ticket_wrap_body)
 
-/* --- shared_queue: what goes wrong ------------------------------------------------------------ */
+/* --- shared_queue: errors --------------------------------------------------------------------- */
 
 /* A pop without a time limit ends with an error when a participant is lost. */
 static void queue_leaver_body(struct node *n)

@@ -52,7 +52,7 @@ static void tell(struct loco_sst *progress, uint64_t value)
     loco_sst_push_broadcast(progress);
 }
 
-/* --- what takes members back ---------------------------------------------------------------- */
+/* --- channels that take members back -------------------------------------------------------- */
 
 struct large {
     uint64_t words[20];
@@ -276,7 +276,7 @@ static void taken_back_body(struct node *n)
 
 ON_EACH_FABRIC(who_restarts_is_taken_back, taken_back_body)
 
-/* --- what does not ---------------------------------------------------------------------------- */
+/* --- channels that do not --------------------------------------------------------------------- */
 
 struct closed {
     struct loco_barrier barrier;

@@ -29,7 +29,7 @@ static void free_rows(struct rows *rows)
         free(rows->at[i]);
 }
 
-/* --- what should be there --------------------------------------------------------------- */
+/* --- the expected rows ------------------------------------------------------------------ */
 
 static const char *type_in_words(const cyaml_schema_value_t *value, const struct scenario_key *key)
 {
@@ -237,7 +237,7 @@ static void add_states(struct rows *rows)
     }
 }
 
-/* --- what should be there, all of it ----------------------------------------------------- */
+/* --- all expected rows ------------------------------------------------------------------- */
 
 static struct scenario_schema *open_schema(void)
 {
@@ -264,7 +264,7 @@ static void add_expected_rows(struct rows *rows)
     add_states(rows);
 }
 
-/* --- what is there ---------------------------------------------------------------------- */
+/* --- the document's rows ---------------------------------------------------------------- */
 
 static void add_documented_rows(struct rows *rows)
 {

@@ -57,7 +57,7 @@ static double growth(int64_t period_ns)
             plant += 10000;
             continue;
         }
-        for (int i = 0; i < 2; i++) { /* out[1], which a law lacks, holds what was pushed */
+        for (int i = 0; i < 2; i++) { /* out[1], which a law lacks, holds the pushed duty */
             laws[i].out[1] = next[i];
             laws[i].in[0] = 12;
             laws[i].in[1] = string.out[i];

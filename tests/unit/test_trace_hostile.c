@@ -362,7 +362,7 @@ Test(trace_hostile, times_without_an_end)
     read_all();
 }
 
-/* --- what is elsewhere ---------------- */
+/* --- references to other files -------- */
 
 static void put_secret(void)
 {

@@ -33,7 +33,7 @@ static const char three[] = "name: three\n"
                             "  u: {to: [g.input, h.input], constant: 1}\n"
                             "  v: {to: s.input, constant: 0.5}\n";
 
-/* --- what is tunable ------------------------------------------------------------------------- */
+/* --- tunable values -------------------------------------------------------------------------- */
 
 static int find(const struct hil_scenario *s, const char *name)
 {
