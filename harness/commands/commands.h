@@ -1,6 +1,6 @@
 /*
- * The commands of `hiloco`, and what the three programs' command lines share. Each command
- * gets its own arguments, argv[0] being its name, and returns an exit status.
+ * The commands of `hiloco`, and the command-line parsing that the three programs share. Each
+ * command gets its own arguments, with its name in argv[0], and returns an exit status.
  */
 #ifndef HIL_COMMANDS_H
 #define HIL_COMMANDS_H
@@ -38,30 +38,30 @@ struct hil_arguments {
     const char *const *scenarios; /* all positional arguments */
     unsigned scenario_count;
     struct hil_scenario_options options;
-    const char **sets, **parameters; /* what those of the options point at */
+    const char **sets, **parameters; /* the arguments of --set and --parameters */
     const char *out;
     const char *run_directory;
-    const char *ids;   /* of converters */
+    const char *ids;   /* converter ids */
     const char *nodes; /* the positional argument before the scenario; or NULL */
     const char *beside;
-    double from_s, to_s;                /* the part of the time to draw or compare */
+    double from_s, to_s;                /* the time span to draw or compare */
     double absolute, percent, within_s; /* tolerances */
     const char *bisect;                 /* "KEY=FROM:TO:STEP" */
-    unsigned runs;                      /* of values that are drawn; 0: not given */
-    uint64_t seed;                      /* of them */
+    unsigned runs;                      /* runs with drawn values; 0: not given */
+    uint64_t seed;                      /* seed of the drawn values */
     bool seed_given;
     const char *hosts;       /* "a,b" */
-    const char *junit, *tap; /* files for verdicts; "-": standard output */
+    const char *junit, *tap; /* files for verdicts; "-" is standard output */
     const char *root;
     const char *listen; /* "ADDRESS:PORT" */
     unsigned jobs, wait_s, measure_s;
-    unsigned interval_ms, count;   /* of samples; 0: no end */
-    unsigned fmi, width;           /* of an FMU */
-    double period_us;              /* likewise */
+    unsigned interval_ms, count;   /* interval and number of samples; count 0: no end */
+    unsigned fmi, width;           /* options of export-fmu */
+    double period_us;              /* option of export-fmu */
     const char *capture, *trigger; /* "SIGNAL,..." */
     double hysteresis, before_s, after_s, trigger_wait_s;
-    const char *tuning; /* a record whose changes are done again */
-    double ramp_s;      /* of sources that are set */
+    const char *tuning; /* a record whose changes are replayed */
+    double ramp_s;      /* ramp time of sources that are set */
     bool quiet, csv, mcap, fix, strict, json, all_users, measure, allow_set, scope, automatic,
         partial;
 };
@@ -78,15 +78,17 @@ enum {
     HIL_TAKES_EXPORT = 1 << 7, /* --csv, --mcap */
     HIL_TAKES_BESIDE = 1 << 8,
     HIL_TAKES_FIX = 1 << 9,
-    HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; and no argument is needed */
-    HIL_TAKES_RUN = 1 << 11, /* --json, --interval, --count, --all-users; no argument is needed */
+    HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; the positional argument is
+                                 * optional */
+    HIL_TAKES_RUN = 1 << 11, /* --json, --interval, --count, --all-users; the positional argument is
+                              * optional */
     HIL_TAKES_TRACE = 1 << 12,
     HIL_TAKES_SPAN = 1 << 13,      /* --from, --to */
     HIL_TAKES_PARTIAL = 1 << 14,   /* --partial */
-    HIL_TAKES_DIRECTORY = 0,       /* the positional argument alone */
-    HIL_TAKES_MODEL = 1 << 15,     /* no option; and no argument is needed */
+    HIL_TAKES_DIRECTORY = 0,       /* only the positional argument */
+    HIL_TAKES_MODEL = 1 << 15,     /* no option; the positional argument is optional */
     HIL_TAKES_CHECK = 1 << 16,     /* --expand, --measure */
-    HIL_TAKES_NODES = 1 << 17,     /* no option: an argument before the scenario */
+    HIL_TAKES_NODES = 1 << 17,     /* no option; an argument before the scenario */
     HIL_TAKES_TOLERANCE = 1 << 18, /* --abs, --rel */
     HIL_TAKES_VERDICTS = 1 << 19,  /* --junit, --tap */
     HIL_TAKES_SCENARIOS = 1 << 20, /* no option: several scenarios */
@@ -97,39 +99,39 @@ enum {
     HIL_TAKES_CHANGES = 1 << 25,   /* --ramp, --json, --all-users */
     HIL_TAKES_CONTROL = 1 << 26,   /* --json, --all-users */
     HIL_TAKES_HOSTS = 1 << 27,     /* --hosts */
-    HIL_TAKES_SCOPE = 1 << 28,     /* --listen, --allow-set, --all-users; no argument is needed */
+    HIL_TAKES_SCOPE = 1 << 28,     /* --listen, --allow-set, --all-users; the positional argument is
+                                    * optional */
     HIL_TAKES_SCOPED = 1 << 29,    /* --scope */
     HIL_TAKES_CAPTURE = 1 << 30,   /* --capture, --trigger, --hysteresis, --before, --after, --wait,
-                                      --auto, --all-users; no argument is needed */
+                                    * --auto, --all-users; the positional argument is optional */
 };
 
 /*
- * Parses a command line with one positional argument (NULL where it may be left out, and is), or
- * with HIL_TAKES_NODES one or two.
- * Returns 0; or 1 when --help or --version was printed; or -EINVAL after a message on stderr.
- * hil_arguments_free in any case.
+ * Parses a command line with one positional argument, or one or two with HIL_TAKES_NODES. An
+ * optional argument that is left out is NULL. Returns 0, 1 after printing --help or --version, or
+ * -EINVAL after a message on stderr. Call hil_arguments_free in any case.
  */
 int hil_arguments_parse(struct hil_arguments *arguments, unsigned takes, const char *help, int argc,
                         char **argv);
 void hil_arguments_free(struct hil_arguments *arguments);
 
-/* The same for all three programs. */
+/* For all three programs. */
 void hil_print_version(void);
 
-/* Loads the scenario, or says on stderr why not. Returns 0 or a negative errno. */
+/* Loads the scenario. Returns 0, or a negative errno after a message on stderr. */
 int hil_arguments_load(const struct hil_arguments *arguments, struct hil_scenario **scenario);
 
-/* `hiloco scope` with --capture: whether it is that, and all of it. */
+/* Whether the command line is `hiloco scope` with --capture, and that command itself. */
 bool hil_scope_captures(int argc, char **argv);
 int hil_scope_capture(int argc, char **argv);
 
-/* The exit status of a parse that did not return 0. */
+/* The exit status for a parse that did not return 0. */
 static inline int hil_arguments_status(int parsed)
 {
     return parsed > 0 ? HIL_EXIT_OK : HIL_EXIT_USAGE;
 }
 
-/* How their help ends. */
+/* The end of their help texts. */
 #define HIL_PART_HELP_END                                                                          \
     "Set HILOCO_SECRET in the environment to the same secret for all processes, for example the\n" \
     "output of openssl rand -hex 16. They prove to each other that they know it, and nobody "      \
@@ -149,17 +151,17 @@ static inline int hil_arguments_status(int parsed)
     "in these three cases it ended in order.\n"
 
 /*
- * The main of `hiloco node`, `controller` and `converter`: runs part of a scenario's nodes in this
- * process, and meets the others, which are started elsewhere, in a place that all derive from the
- * scenario's name. It takes these options besides the common ones, and `choose` marks the nodes
- * (it returns -EINVAL after a message on stderr).
+ * The main function of `hiloco node`, `controller` and `converter`. It runs some of a scenario's
+ * nodes in this process. The other nodes are started elsewhere, and all of them meet in a place
+ * that each derives from the scenario's name. `choose` marks the nodes to run; it returns -EINVAL
+ * after a message on stderr. `takes` are the options beyond the common ones.
  */
 typedef int hil_part_choose(const struct hil_arguments *arguments, const struct hil_system *system,
                             bool *chosen);
 int hil_part_main(int argc, char **argv, unsigned takes, hil_part_choose *choose, const char *help);
 
-/* Runs the nodes of a scenario that are not outside; processes of the user's join as the others.
- * Returns an exit status. */
+/* Runs the nodes of a scenario that are not outside nodes. Outside nodes are user processes that
+ * join like any other node. Returns an exit status. */
 int hil_part_run_inside(const struct hil_arguments *arguments, struct hil_scenario *scenario);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a step of each component costs on this machine, before anything runs: hiloco check
+/*
+ * Measures the cost of a step of each component on this machine before a run: hiloco check
  * --measure.
  */
 #ifndef HIL_MEASURE_STEPS_H
@@ -9,9 +10,9 @@
 #include "../scenario/scenario.h"
 
 /*
- * Makes each component, and steps it some hundred times with the inputs that it begins with. Prints
- * a line for each, and a warning for one whose step is longer than its period. Returns an exit
- * status: one that crashes, hangs or fails makes it HIL_EXIT_FAILED.
+ * Creates each component and steps it a few hundred times with its initial inputs. Prints a line
+ * for each, and a warning if its step takes longer than its period. Returns an exit status:
+ * HIL_EXIT_FAILED if a component crashes, hangs or fails.
  */
 int hil_measure_steps(const struct hil_scenario *scenario, FILE *to, FILE *messages);
 

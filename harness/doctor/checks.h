@@ -1,13 +1,13 @@
 /*
- * What the doctor looks at. Each check sets what was found and how bad that is, and what mends it;
- * a file that cannot be read makes it HIL_UNKNOWN, never a guess.
+ * The doctor's checks. Each one sets what it found, how bad that is, and how to mend it. If a file
+ * cannot be read the result is HIL_UNKNOWN, never a guess.
  */
 #ifndef HIL_DOCTOR_CHECKS_H
 #define HIL_DOCTOR_CHECKS_H
 
 #include "doctor.h"
 
-/* Of 2 MiB: some for each of a few dozen arenas. */
+/* Pages of 2 MiB: a few for each of a few dozen arenas. */
 enum { HIL_HUGE_PAGES = 64 };
 
 typedef void hil_check(const struct hil_patient *patient, struct hil_finding *finding);
@@ -37,27 +37,28 @@ __attribute__((format(printf, 2, 3))) void hil_command(struct hil_finding *findi
 __attribute__((format(printf, 2, 3))) void hil_advice(struct hil_finding *finding,
                                                       const char *format, ...);
 
-/* What to do where nothing can be moved off the loops' cores. */
+/* The advice where nothing can be moved off the loops' cores. */
 extern const char hil_no_spare_core[];
 
-/* The kernel takes that much of every second, in ms, from threads under SCHED_FIFO; negative errno
- * when unknown. */
+/* How many ms of every second the kernel withholds from SCHED_FIFO threads; a negative errno when
+ * unknown. */
 long hil_throttled_ms(const char *root);
 
-/* Time that a hypervisor has taken from the cpu since it booted; negative when unknown. */
+/* Seconds that a hypervisor has taken from the cpu since boot; negative when unknown. */
 double hil_stolen_s(const char *root, int cpu);
 
-/* The kernel's version is at least that; -1: unknown. */
+/* Whether the kernel's version is at least major.minor; -1: unknown. */
 int hil_kernel_since(const char *root, int major, int minor);
 
-/* --fix may put an end to throttling. */
+/* Whether --fix may lift throttling. */
 bool hil_may_lift_throttling(const struct hil_patient *patient);
 
-/* Network memory would lie in small pages: none are free, and a kernel before 6.1 does not make
- * huge ones on request. */
+/* Whether network memory would lie in small pages because no huge pages are free and the kernel is
+ * older than 6.1, which does not make huge pages on request. */
 bool hil_needs_huge_pages(const char *root);
 
-/* Cpus that the scheduler keeps free of what is not pinned there. False: unknown. */
+/* Cpus that the scheduler keeps free of tasks that are not pinned to them. Returns false when
+ * unknown. */
 bool hil_isolated_cpus(const char *root, cpu_set_t *isolated);
 
 #endif

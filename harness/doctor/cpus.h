@@ -6,14 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Words before the numbers are skipped, as in isolcpus=managed_irq,domain,2-3. False when the text
- * is no list; `set` holds what was read up to there. An empty text, and "(null)", is no cpu. */
+/* Words before the numbers are skipped, as in isolcpus=managed_irq,domain,2-3. Returns false when
+ * the text is not a list; `set` then holds the cpus read so far. An empty text and "(null)" mean no
+ * cpu. */
 bool hil_cpus_parse(const char *text, cpu_set_t *set);
 
-/* "0-3,8"; "none" of an empty set. */
+/* "0-3,8"; "none" for an empty set. */
 void hil_cpus_format(const cpu_set_t *set, char *text, size_t size);
 
-/* As a shell expands it into words: "3", "{0..3}", "{0,2,8}". */
+/* In the form that a shell expands into words: "3", "{0..3}", "{0,2,8}". */
 void hil_cpus_braces(const cpu_set_t *set, char *text, size_t size);
 
 /* The cpus of `set` that are not in `without`. */

@@ -1,4 +1,4 @@
-/* cyclictest of the package rt-tests, run beside our own measurement, and what it prints read. */
+/* Runs cyclictest (package rt-tests) beside our own measurement, and parses its output. */
 #ifndef HIL_DOCTOR_CYCLICTEST_H
 #define HIL_DOCTOR_CYCLICTEST_H
 
@@ -8,21 +8,21 @@
 #include "gaps.h"
 
 /* Starts it on `cpu` (-1: any) for `ms`, at SCHED_FIFO `priority` (0: the ordinary scheduler).
- * Returns what hil_cyclictest_end takes, or a negative errno. */
+ * Returns the value to pass to hil_cyclictest_end, or a negative errno. */
 struct hil_cyclictest {
     int pid, out;
 };
 int hil_cyclictest_begin(struct hil_cyclictest *c, int cpu, int priority, unsigned ms);
 
-/* Why it failed: what it said, or how it ended. */
+/* The reason of a failure: its error message, or its exit status. */
 enum { HIL_CYCLICTEST_WHY_BYTES = 72 };
 
-/* Waits for it, and adds what it saw. Returns 0, -ENOENT when it is not installed, or -EIO when it
- * failed, and says why. */
+/* Waits for it to end, and adds its histogram to `seen`. Returns 0, -ENOENT when it is not
+ * installed, or -EIO with the reason in `why` when it failed. */
 int hil_cyclictest_end(struct hil_cyclictest *c, struct hil_gaps *seen,
                        char why[HIL_CYCLICTEST_WHY_BYTES]);
 
-/* Adds a histogram as `cyclictest -h` prints it. Returns 0, or -EIO when it is none. */
+/* Adds a histogram as `cyclictest -h` prints it. Returns 0, or -EIO if the text is not one. */
 int hil_cyclictest_read(const char *text, struct hil_gaps *seen);
 
 #endif

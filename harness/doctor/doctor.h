@@ -1,6 +1,6 @@
 /*
- * The doctor: reads how the machine is set up, and says what of it would hurt a loop in real time,
- * why, and the command that mends it.
+ * The doctor: reads how the machine is set up. It reports each setting that would hurt a real-time
+ * loop, with the reason and the command that mends it.
  *
  *      files, cpus      what the kernel tells
  *      check_*          one function for each thing looked at: fills in a finding
@@ -19,24 +19,25 @@
 
 #include "../scenario/scenario.h"
 
-/* From the harmless on, in the order of harm; last what could not be found out. */
+/* In order of increasing harm; the last means that it could not be determined. */
 enum hil_severity { HIL_FINE, HIL_NOTE, HIL_WARNING, HIL_SERIOUS, HIL_UNKNOWN };
 
-/* The machine, and what shall run there. */
+/* The machine, and the loops that are to run on it. */
 struct hil_patient {
-    const char *root; /* stands before /proc, /sys and /dev; "" for this machine */
-    const char *name; /* the scenario's; NULL: none was given */
-    const struct hil_executor_config *executors; /* a shard's thread counts as one more */
+    const char *root; /* prefix of /proc, /sys and /dev; "" for this machine */
+    const char *name; /* the scenario's name; NULL: no scenario was given */
+    const struct hil_executor_config *executors; /* the thread of a shard counts as one more
+                                                  * executor */
     unsigned executor_count;
-    bool sharded;       /* some are shards' threads */
-    int priority;       /* the highest of the executors'; 0: none wants SCHED_FIFO */
-    uint64_t period_ns; /* the shortest of the loops' */
-    bool wanders;       /* an executor is not pinned */
-    bool is_fixed;      /* --fix has done what it can: what is left was refused */
-    cpu_set_t online;   /* of the machine */
-    cpu_set_t loops;    /* where an executor is, or may be when it is not pinned */
-    cpu_set_t general;  /* whose settings count: the loops', or without a scenario all */
-    cpu_set_t spare;    /* online, and free of loops */
+    bool sharded;       /* some executors are threads of shards */
+    int priority;       /* the highest of the executors; 0: none wants SCHED_FIFO */
+    uint64_t period_ns; /* the shortest period of the loops */
+    bool wanders;       /* at least one executor is not pinned */
+    bool is_fixed;      /* --fix has done what it can; what remains was refused */
+    cpu_set_t online;   /* the machine's online cpus */
+    cpu_set_t loops;    /* cpus on which an executor is pinned, or may run when it is not pinned */
+    cpu_set_t general;  /* cpus whose settings matter: the loops', or all without a scenario */
+    cpu_set_t spare;    /* online cpus without loops */
 };
 
 struct hil_finding {
@@ -44,8 +45,8 @@ struct hil_finding {
     enum hil_severity severity;
     char found[240];
     char mend[240];   /* empty: nothing to do, or nothing that can be done */
-    bool is_command;  /* `mend` is one, for a shell; otherwise words */
-    bool can_be_lent; /* --fix mends it for the length of a run, and was not tried yet */
+    bool is_command;  /* `mend` is a shell command, not advice in words */
+    bool can_be_lent; /* --fix can mend it for the length of a run, and has not tried yet */
 };
 
 enum { HIL_FINDINGS_MAX = 32 };
@@ -55,8 +56,9 @@ struct hil_findings {
     unsigned count;
 };
 
-/* `scenario` is in real time, and outlives the patient. NULL: the reference scenario's placement,
- * and the settings of all cpus. Returns 0, or -ENODATA when the cpus of the machine are unknown. */
+/* `scenario` is a real-time scenario and outlives the patient. NULL means the placement of the
+ * reference scenario, and the settings of all cpus. Returns 0, or -ENODATA when the machine's cpus
+ * are unknown. */
 int hil_patient_open(struct hil_patient *patient, const char *root,
                      const struct hil_scenario *scenario);
 
@@ -64,7 +66,7 @@ void hil_examine(const struct hil_patient *patient, struct hil_findings *finding
 
 unsigned hil_findings_count(const struct hil_findings *findings, enum hil_severity severity);
 
-/* Before a run in real time: the serious findings, a line each. */
+/* Before a real-time run: prints the serious findings, a line each. */
 void hil_doctor_warn(const struct hil_patient *patient, FILE *to);
 
 #endif

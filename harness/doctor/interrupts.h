@@ -1,4 +1,4 @@
-/* The machine's device interrupts: which there are, where they go, how often they came. */
+/* The machine's device interrupts: their names, their cpus and their counts. */
 #ifndef HIL_DOCTOR_INTERRUPTS_H
 #define HIL_DOCTOR_INTERRUPTS_H
 
@@ -9,11 +9,11 @@ enum { HIL_INTERRUPT_CPUS = CPU_SETSIZE };
 struct hil_interrupt {
     int number;
     char device[48];
-    cpu_set_t cpus; /* where it goes now */
+    cpu_set_t cpus; /* the cpus that it is delivered to now */
     unsigned long long arrived[HIL_INTERRUPT_CPUS];
 };
 
-/* Calls `look` for each interrupt that a driver waits for. Returns 0, or a negative errno when
+/* Calls `look` for each interrupt that a driver has requested. Returns 0, or a negative errno when
  * /proc/interrupts cannot be read. */
 int hil_interrupts_each(const char *root,
                         void (*look)(const struct hil_interrupt *interrupt, void *arg), void *arg);

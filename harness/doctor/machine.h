@@ -1,5 +1,5 @@
 /*
- * The machine that a run in real time is on, as it is when the run begins, for the summary:
+ * The state of the machine at the beginning of a real-time run, for the summary:
  *
  *      {time, host, kernel, processor, cpus, findings: [as in hiloco doctor --json]}
  */
@@ -10,8 +10,8 @@
 
 #include "../scenario/scenario.h"
 
-/* Reads files of /proc and /sys, and measures nothing: some milliseconds. NULL in virtual time,
- * which is the same on every machine; and where there is no memory. */
+/* Reads files of /proc and /sys without measuring anything; takes some milliseconds. Returns NULL
+ * in virtual time, which is the same on every machine, and when memory runs out. */
 json_t *hil_machine_json(const struct hil_scenario *scenario);
 
 #endif

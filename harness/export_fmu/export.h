@@ -9,18 +9,18 @@
 
 struct hil_fmu_export {
     const struct hil_model *model;
-    const char *library; /* the shared library that it is from; NULL: it is built in */
+    const char *library; /* the shared library of the model; NULL: the model is built in */
     uint64_t library_hash;
     int version; /* of FMI: 2 or 3 */
     unsigned width;
     uint64_t period_ns;
 };
 
-/* The model's name as an identifier of C, which the FMU's library has: "buck". */
+/* Derives a C identifier from the model's name for the FMU's library: "buck". */
 void hil_fmu_identifier(const struct hil_model *model, char *identifier, size_t size);
 
-/* Writes it to `path`: a whole file, or none. Returns 0, or a negative errno after it has written
- * what is wrong to `text`: -EINVAL or -EDOM where the model cannot be exported like that. */
+/* Writes the FMU to `path`, either completely or not at all. Returns 0, or a negative errno with a
+ * message in `text`: -EINVAL or -EDOM if the model cannot be exported in this way. */
 int hil_fmu_export(const struct hil_fmu_export *export, const char *path, char *text, size_t size);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * An instance of a model's FMU, whichever version of FMI is spoken with it (fmi2.c, fmi3.c). This
- * runs in the tool that imports the FMU, in a library of its own: libhiloco-fmi2.so,
+ * An instance of a model's FMU, independent of the FMI version (fmi2.c, fmi3.c). This code runs
+ * inside the tool that imports the FMU, in a library of its own: libhiloco-fmi2.so or
  * libhiloco-fmi3.so.
  *
- * A communication step is a whole number of the component's periods, with inputs held. Step n of a
- * continuous model goes from n to n + 1 periods; a sampled model computes at its beginning, from
- * the inputs of then, and holds its outputs. So both see the times that they see in hiloco.
+ * A communication step is a whole number of the component's periods, during which inputs are held.
+ * Step n of a continuous model goes from n to n + 1 periods. A sampled model computes at the
+ * beginning of its step from the inputs at that time, and holds its outputs. Both kinds therefore
+ * see the same times as in hiloco.
  */
 #ifndef HIL_EXPORT_FMU_INSTANCE_H
 #define HIL_EXPORT_FMU_INSTANCE_H
@@ -16,15 +17,15 @@
 
 #include "variables.h"
 
-/* As fmi2Status and fmi3Status, the same numbers. */
+/* The same numbers as in fmi2Status and fmi3Status. */
 enum hil_fmu_status { HIL_FMU_OK, HIL_FMU_DISCARD = 2, HIL_FMU_ERROR = 3 };
 
 typedef void hil_fmu_log_fn(void *arg, enum hil_fmu_status status, const char *text);
 
 struct hil_fmu_instance;
 
-/* The model is that of the label beside this library. Returns NULL after a message to the log; the
- * log may be called until the instance is freed. */
+/* Makes an instance of the model that the label beside this library names. Returns NULL after a
+ * message to the log. The log may be called until the instance is freed. */
 struct hil_fmu_instance *hil_fmu_instantiate(const char *token, bool arrays, hil_fmu_log_fn *log,
                                              void *log_arg);
 void hil_fmu_free(struct hil_fmu_instance *instance);
@@ -38,12 +39,12 @@ enum hil_fmu_status hil_fmu_enter_initialization(struct hil_fmu_instance *instan
 enum hil_fmu_status hil_fmu_exit_initialization(struct hil_fmu_instance *instance);
 enum hil_fmu_status hil_fmu_reset(struct hil_fmu_instance *instance);
 
-/* The variable of this value reference, which must be a whole number or not; or NULL after a
- * message. */
+/* Finds the variable with this value reference. `whole` says whether it must hold whole numbers.
+ * Returns NULL after a message if there is none. */
 const struct hil_fmu_variable *hil_fmu_variable(const struct hil_fmu_instance *instance,
                                                 uint32_t reference, bool whole);
 
-/* All elements of a variable. A value out of its range is discarded, and nothing set. */
+/* All elements of a variable. A value out of its range is discarded, and nothing is set. */
 enum hil_fmu_status hil_fmu_get(struct hil_fmu_instance *instance,
                                 const struct hil_fmu_variable *variable, double *values);
 enum hil_fmu_status hil_fmu_set(struct hil_fmu_instance *instance,
@@ -52,12 +53,12 @@ enum hil_fmu_status hil_fmu_set(struct hil_fmu_instance *instance,
 enum hil_fmu_status hil_fmu_do_step(struct hil_fmu_instance *instance, double from_s,
                                     double size_s);
 
-/* Where the last step ended. */
+/* The time at which the last step ended. */
 double hil_fmu_time(const struct hil_fmu_instance *instance);
 
 /*
- * The state as a block of bytes, its size first: *state is reused where it is not NULL, and is to
- * be freed by free(). For models with save() and restore().
+ * The state as a block of bytes that begins with its size. *state is reused if it is not NULL; the
+ * caller frees it with free(). Only for models with save() and restore().
  */
 struct hil_fmu_state {
     uint64_t size; /* of the whole block */
@@ -67,7 +68,7 @@ enum hil_fmu_status hil_fmu_get_state(struct hil_fmu_instance *instance,
 enum hil_fmu_status hil_fmu_set_state(struct hil_fmu_instance *instance,
                                       const struct hil_fmu_state *state);
 
-/* A state of these bytes, as another instance may have written them. */
+/* Makes a state from bytes that another instance may have written. */
 enum hil_fmu_status hil_fmu_read_state(struct hil_fmu_instance *instance, const void *bytes,
                                        size_t size, struct hil_fmu_state **state);
 

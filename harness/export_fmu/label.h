@@ -1,6 +1,6 @@
 /*
- * An FMU's label: the file beside its binary that says which model is in it. So one binary, which
- * comes with hiloco, serves for all models, and exporting needs no compiler.
+ * An FMU's label: a file beside its binary that names its model. Thanks to the label one binary,
+ * which hiloco ships, serves all models, and an export needs no compiler.
  */
 #ifndef HIL_EXPORT_FMU_LABEL_H
 #define HIL_EXPORT_FMU_LABEL_H
@@ -11,16 +11,17 @@
 enum { HIL_FMU_NAME_BYTES = 128, HIL_FMU_TOKEN_BYTES = 40 };
 
 struct hil_fmu_label {
-    char model[HIL_FMU_NAME_BYTES];  /* built in, or the shared library beside it: "NAME.so" */
+    char model[HIL_FMU_NAME_BYTES];  /* a built-in model, or the shared library beside the binary:
+                                      * "NAME.so" */
     unsigned width;                  /* of the component */
     uint64_t period_ns;              /* unless the parameter step_size_s says otherwise */
     char token[HIL_FMU_TOKEN_BYTES]; /* guid, instantiationToken; without blanks */
 };
 
-/* The label as text. Returns its length, cut at `size`. */
+/* Writes the label as text, cut at `size`. Returns its length. */
 size_t hil_fmu_label_text(const struct hil_fmu_label *label, char *text, size_t size);
 
-/* Returns 0 or a negative errno: -EINVAL when the file is no label. */
+/* Returns 0 or a negative errno: -EINVAL when the file is not a label. */
 int hil_fmu_label_read(struct hil_fmu_label *label, const char *path);
 
 #endif

@@ -8,11 +8,11 @@
 #include "figure.h"
 
 /* Writes the data file SERIES-I: "from_us to_us count" for each bar that is not empty. On a
- * logarithmic axis the bars are of equal width. What took no time at all counts as 1 ns. */
+ * logarithmic axis all bars have the same width. A time of 0 counts as 1 ns. */
 void hil_figure_bars(struct hil_figure *figure, const char *series, unsigned i,
                      const struct hil_histogram *histogram);
 
-/* Writes "us share": of all values, the share that is as great or greater. */
+/* Writes "us share": the share of all values that are as great or greater. */
 void hil_figure_tail(struct hil_figure *figure, const char *series, unsigned i,
                      const struct hil_histogram *histogram);
 

@@ -1,5 +1,5 @@
 /*
- * Figures of what was recorded, as PNG and SVG.
+ * Draws figures of recorded runs as PNG and SVG.
  */
 #ifndef HIL_PLOT_H
 #define HIL_PLOT_H
@@ -8,13 +8,13 @@
 
 #include "../h5/compare_events.h"
 
-/* The part of the time that is drawn, in s since the start: 0 to INFINITY is all of it. */
+/* The time span to draw, in s since the start. 0 to INFINITY is the whole run. */
 struct hil_plot_span {
     double from_s, to_s;
 };
 
 /*
- * Draws into DIR what belongs there.
+ * Draws the figures that belong to DIR into it.
  *
  * Of a run (it has trace.h5, and its results in summary.json):
  *      of each measure     all of it and the start-up, beside the reference
@@ -30,21 +30,21 @@ struct hil_plot_span {
  *      round-trip               of the loop against a node's period, where that varies
  *      map-verdict, map-settling, map-overshoot, map-pp
  *                               where two keys vary: a cell for each run
- * A figure whose data was not recorded is left out. Of a part of the time, those figures are
- * drawn that have time as their axis, and only that part of them: no start-up.
+ * A figure is left out if its data was not recorded. If the span is only a part of the time, just
+ * the figures with a time axis are drawn, cut to the span and without the start-up.
  *
- * Says to `messages` what it drew, or in a line why not. Returns 0 or a negative errno:
- * -ENOENT when DIR is neither, -ERANGE when nothing was recorded in this span, -ENOPKG when there
- * is no gnuplot.
+ * Reports on `messages` what it drew, or why it drew nothing. Returns 0 or a negative errno:
+ * -ENOENT when DIR is neither a run nor a sweep, -ERANGE when nothing was recorded in the span,
+ * -ENOPKG when gnuplot is missing.
  */
 int hil_plot(const char *dir, struct hil_plot_span span, FILE *messages);
 
-/* Draws two sweeps over the same values into the first one's folder, as figure-beside: in two
- * columns, with the missed deadlines of the second. Returns as hil_plot does. */
+/* Draws two sweeps over the same values in two columns, with the missed deadlines of the second, as
+ * figure-beside in the first one's folder. Returns as hil_plot does. */
 int hil_plot_beside(const char *dir, const char *other, struct hil_plot_span span, FILE *messages);
 
-/* Draws how far the records in two folders are apart, and marks events that differ, into the second
- * one, as compare. Returns as hil_plot does. */
+/* Draws how far the records in two folders are apart, and marks the events that differ, as
+ * `compare` in the second folder. Returns as hil_plot does. */
 int hil_plot_compare(const char *first_dir, const char *second_dir,
                      const struct hil_trace_reader *first, const struct hil_trace_reader *second,
                      const struct hil_comparison *comparison,

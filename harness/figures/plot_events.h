@@ -1,6 +1,6 @@
 /*
- * The events of a run, its faults, and where limits failed, as the summary tells them, and the
- * window of a steady state: marks in the figures that have time as their axis.
+ * Marks for figures with a time axis: the events of a run, its faults and failed limits as the
+ * summary lists them, and the window of the steady state.
  */
 #ifndef HIL_PLOT_EVENTS_H
 #define HIL_PLOT_EVENTS_H
@@ -10,14 +10,14 @@
 #include "../h5/trace_reader.h"
 #include "figure.h"
 
-/* More lines than these hide the curve. */
+/* More marks than these would hide the curve. */
 enum { PLOT_EVENTS_MAX = 32, PLOT_FAULTS_MAX = 32, PLOT_FAILURES_MAX = 16 };
 
 struct plot_events {
     struct plot_event {
         double at_s;
         char text[128];    /* "load 10 to 8 Ω", a line for each change of several */
-    } at[PLOT_EVENTS_MAX]; /* but for the start-up */
+    } at[PLOT_EVENTS_MAX]; /* without the start-up */
     unsigned count;
     struct plot_fault {
         double from_s, to_s; /* infinite: to the end */
@@ -26,7 +26,8 @@ struct plot_events {
     unsigned fault_count;
     struct plot_failure {
         double at_s;
-        char limit[120], figure[80]; /* "output.dip_pct", and the name of the figure it is in */
+        char limit[120], figure[80]; /* "output.dip_pct", and the name of the figure that shows it
+                                      */
     } failures[PLOT_FAILURES_MAX];
     unsigned failure_count;
 };
@@ -36,23 +37,24 @@ struct plot_steady {
     double from_s, to_s;
 };
 
-/* Of a summary that does not tell there are none. */
+/* Reads them from a summary; there are none if the summary lists none. */
 void plot_events_read(struct plot_events *events, const json_t *summary);
 
-/* Adds what was changed by hand while it ran, as the record tells it. */
+/* Adds the changes made by hand during the run, from its record. */
 void plot_events_add_changes(struct plot_events *events, const struct hil_trace_reader *trace);
 
-/* Sets events[i], faults[i], fault_names[i], failures[i], which are those of this figure,
- * window_from[i] and window_to[i] to what of them is seen between two times, in a unit of which
- * there are `scale` in a second. style.gp draws them: eval marks(i). */
+/* Sets the script variables for figure `i`: events[i], faults[i], fault_names[i], failures[i] (only
+ * failures that belong to this figure), window_from[i] and window_to[i]. They cover the marks
+ * between two times, in a unit with `scale` units per second. style.gp draws them: eval marks(i).
+ */
 void plot_events_set(struct hil_figure *figure, unsigned i, const struct plot_events *events,
                      struct plot_steady steady, double from_s, double to_s, double scale);
 
-/* Sets event_text, an array of what the events are that are seen between two times. */
+/* Sets event_text, an array that describes the events between two times. */
 void plot_events_set_texts(struct hil_figure *figure, const struct plot_events *events,
                            double from_s, double to_s);
 
-/* Makes the arrays, for `count` of plot_events_set. */
+/* Creates the arrays for `count` calls of plot_events_set. */
 void plot_events_open(struct hil_figure *figure, unsigned count);
 
 #endif

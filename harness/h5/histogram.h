@@ -1,12 +1,12 @@
 /*
- * A histogram of times: constant memory, 1 ns to 34 s, every percentile to better than one
- * per cent. Buckets are linear inside each power of two:
+ * A histogram of times: constant memory, 1 ns to 34 s, every percentile to better than one per
+ * cent. Buckets are linear inside each power of two:
  *
  *      from        0    128    256    512   ...   17 s  to 34 s
  *      width       1      2      4      8   ...  134 ms
  *
- * It is plain memory, zero at first: it may lie in memory that processes share, with one
- * writer. A reader elsewhere sees counts that are a little old.
+ * It is plain memory, initially zero, and may lie in memory that processes share if there is one
+ * writer. A reader in another process sees counts that are slightly old.
  */
 #ifndef HIL_HISTOGRAM_H
 #define HIL_HISTOGRAM_H
@@ -25,20 +25,21 @@ struct hil_histogram {
     uint64_t buckets[HIL_HISTOGRAM_BUCKETS];
 };
 
-/* Adds one value, in ns; from 34 s on it counts in the last bucket. A few instructions. */
+/* Adds one value, in ns. Values from 34 s on count in the last bucket. Takes a few instructions. */
 void hil_histogram_add(struct hil_histogram *histogram, uint64_t ns);
 
 /* Adds one value `count` times. */
 void hil_histogram_add_many(struct hil_histogram *histogram, uint64_t ns, uint64_t count);
 
-/* Adds `count` values: ns, ns + step, ns + 2 step ... As quick as the buckets are many. */
+/* Adds `count` values: ns, ns + step, ns + 2 step ... The time it takes is proportional to the
+ * number of buckets, not of values. */
 void hil_histogram_add_series(struct hil_histogram *histogram, uint64_t ns, uint64_t step,
                               uint64_t count);
 
 /*
- * The value that a share `quantile` (0..1) of the values do not exceed, in ns, to better
- * than 1 percent (the middle of its bucket, never above max); 0 when there are none. The
- * quantile of the greatest value is max itself.
+ * The value that a share `quantile` (0..1) of the values do not exceed, in ns, to better than 1
+ * percent: the middle of its bucket, but never above max; 0 when there are no values. The quantile
+ * of the greatest value is max itself.
  */
 uint64_t hil_histogram_quantile(const struct hil_histogram *histogram, double quantile);
 
@@ -48,7 +49,8 @@ void hil_histogram_merge(struct hil_histogram *to, const struct hil_histogram *f
 /* The bucket that counts the value `ns`. */
 unsigned hil_histogram_bucket(uint64_t ns);
 
-/* The least value of bucket `i`, in ns; of i = HIL_HISTOGRAM_BUCKETS the end of the last. */
+/* The least value of bucket `i`, in ns. For i = HIL_HISTOGRAM_BUCKETS it is the end of the last
+ * bucket. */
 uint64_t hil_histogram_bucket_start(unsigned i);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A sweep: the values that its keys go through, a point for each combination of them, and a run of
- * the scenario at each point.
+ * A sweep: each key has a list of values, each combination of values is a point, and the scenario
+ * runs once at each point.
  */
 #ifndef HIL_SWEEP_H
 #define HIL_SWEEP_H
@@ -12,7 +12,9 @@
 
 enum { SWEEP_POINTS_MAX = 100000, SWEEP_BISECTIONS_MAX = 20 };
 
-/* A value that is drawn for each run: uniform in nominal +- spread, or normal with that deviation.
+/*
+ * A value that is drawn anew for each run: uniform in nominal +- spread, or normal with the spread
+ * as its standard deviation.
  */
 struct sweep_draw {
     double nominal, spread;
@@ -24,24 +26,24 @@ struct sweep_axis {
     char *key;
     char **values;
     unsigned count;
-    bool drawn; /* there is a value for each run */
+    bool drawn; /* the values were drawn, one per run */
     struct sweep_draw draw;
 };
 
 struct sweep_point {
     char **sets;          /* "key=value", by axis */
-    char *name;           /* its folder: the sets of the keys that vary */
-    struct hil_told told; /* of its run, once that has ended */
+    char *name;           /* its folder name: the sets of the keys that vary */
+    struct hil_told told; /* the results of its run, once it has ended */
 };
 
-/* A range in steps; the points that are next to each other, of those where it is known that they
- * pass, and that they fail. */
+/* A range of steps, and the neighbouring points between which the verdict changes: the last known
+ * to pass, and the last known to fail. */
 struct sweep_bisection {
     double from, step;
     unsigned steps, passes, fails;
     unsigned step_of[SWEEP_BISECTIONS_MAX + 2]; /* by point */
-    unsigned try_of[SWEEP_BISECTIONS_MAX + 2];  /* by point: its place among all that were tried */
-    bool told;                                  /* each run passed or failed */
+    unsigned try_of[SWEEP_BISECTIONS_MAX + 2];  /* by point: its position in the order of trials */
+    bool told;                                  /* every run passed or failed */
     bool ends_differ;                           /* one end of the range passes, the other fails */
 };
 
@@ -49,7 +51,7 @@ struct sweep {
     const struct hil_arguments *arguments;
     struct sweep_axis *axes;
     unsigned axis_count;
-    unsigned runs; /* of each combination of the values that are not drawn */
+    unsigned runs; /* runs per combination of the values that are not drawn */
     struct sweep_point *points;
     struct hil_jobs jobs; /* by point */
     unsigned point_count;
@@ -66,21 +68,21 @@ struct sweep {
 
 /* Reads "KEY=VALUES". */
 int sweep_axis_read(struct sweep_axis *axis, const char *set);
-/* In so many digits; of a time, in whole ns. */
+/* Adds a value with this many digits; a time is in whole ns. */
 int sweep_axis_add(struct sweep_axis *axis, double value, int digits);
 void sweep_axis_free(struct sweep_axis *axis);
 
-/* Reads FROM:TO:STEP. Returns the number of steps; 0: it is no such range. */
-enum { SWEEP_RANGE_DIGITS = 12 }; /* those after them are rounding errors of the steps */
+/* Reads FROM:TO:STEP. Returns the number of steps, or 0 if the text is not such a range. */
+enum { SWEEP_RANGE_DIGITS = 12 }; /* further digits are rounding errors of the steps */
 unsigned sweep_range_read(const char *text, double *from, double *step);
 
 /* --- values that are drawn ------------------------------------------------------------------- */
 
-/* Reads "NOMINAL~SPREAD", "NOMINAL~PERCENT%", and either with ":normal" or ":uniform" behind it.
- * Returns 1; 0 where the text begins otherwise; or -EINVAL after a message. */
+/* Reads "NOMINAL~SPREAD" or "NOMINAL~PERCENT%", with an optional ":normal" or ":uniform" after it.
+ * Returns 1, 0 if the text does not begin like this, or -EINVAL after a message. */
 int sweep_draw_read(struct sweep_draw *draw, const char *key, const char *text);
 
-/* Gives each axis that is drawn a value for each run, in the order of the runs. */
+/* Draws the values of each drawn axis, one per run, in the order of the runs. */
 int sweep_draw_values(struct sweep *s);
 
 /* --- points ---------------------------------------------------------------------------------- */
@@ -89,7 +91,7 @@ int sweep_make_axes(struct sweep *s);
 int sweep_make_points(struct sweep *s);
 int sweep_make_point(const struct sweep *s, unsigned number);
 
-/* Loads the scenario of each point, so that nothing starts before all are right. */
+/* Loads the scenario of each point, so that nothing starts unless all are right. */
 int sweep_check_points(struct sweep *s);
 void sweep_free(struct sweep *s);
 
@@ -99,21 +101,21 @@ void sweep_run(struct sweep *s);
 
 /* --- results --------------------------------------------------------------------------------- */
 
-/* sweep.json. What the runs came to is in it when they have ended. */
+/* Writes sweep.json. It includes the results of the runs if they have `ended`. */
 int sweep_write_index(const struct sweep *s, bool ended);
 int sweep_write_csv(const struct sweep *s); /* sweep.csv, and distribution.csv */
 void sweep_print_table(const struct sweep *s);
 
-/* "passed"; "": the run left none. */
+/* "passed"; "" if the run left no verdict. */
 const char *sweep_verdict(const struct hil_told *told);
 
-/* Whether the run came to its end, is valid, and kept the limits that it has. */
+/* Whether the run reached its end, is valid, and kept its limits, if any. */
 bool sweep_passed(const struct sweep *s, unsigned point);
 
-/* How many steps the first nodes missed: in a control loop, those of who controls. */
+/* How many steps the first nodes missed: in a control loop, the controller's. */
 double sweep_missed(const struct hil_told *told);
 
-/* A field; what is no number is empty. */
+/* Writes a field. A value that is not a number gives an empty field. */
 void sweep_csv_text(FILE *to, const char *text);
 void sweep_csv_number(FILE *to, double value);
 
@@ -126,10 +128,10 @@ void sweep_put_distributions(const struct sweep *s, FILE *to);
 
 /* --- bisection ------------------------------------------------------------------------------- */
 
-/* Makes the points of --bisect: at first the ends of the range. */
+/* Makes the points of --bisect, beginning with the ends of the range. */
 int sweep_make_bisection(struct sweep *s);
 
-/* When the ends have been run: runs what is between. */
+/* Runs the points between the ends, once the ends have been run. */
 void sweep_bisect(struct sweep *s);
 bool sweep_bisection_found(const struct sweep *s);
 

@@ -1,26 +1,28 @@
 /*
- * What the runs of a sweep came to that differ by chance alone: what is drawn for each of them, or
- * the seed that draws.
+ * Distributions of the results of runs that differ only by chance: by their drawn values, or by
+ * their seed.
  */
 #ifndef HIL_SWEEP_DISTRIBUTION_H
 #define HIL_SWEEP_DISTRIBUTION_H
 
 #include "sweep.h"
 
-/* Runs that follow one another, and differ by what was drawn alone. */
+/* Consecutive runs that differ only in their drawn values. */
 struct sweep_group {
     const struct sweep *sweep;
     unsigned first, count;
 };
 
-/* The next group, of the first one zeros. False: there are no more. */
+/* Moves to the next group; a zeroed group moves to the first. Returns false if there are no more.
+ */
 bool sweep_group_next(const struct sweep *s, struct sweep_group *g);
 
-/* "controller.period_us=20": what its runs have in common; "" where all have. */
+/* Writes what the group's runs have in common: "controller.period_us=20"; "" if there is only one
+ * group. */
 void sweep_group_name(const struct sweep_group *g, char name[SWEEP_WORDS_BYTES]);
 unsigned sweep_group_passed(const struct sweep_group *g);
 
-/* The order of the values of a distribution. Percentiles are values that a run had. */
+/* The order of the values of a distribution. Each percentile is the value of an actual run. */
 enum {
     SWEEP_LEAST,
     SWEEP_MEAN,
@@ -33,13 +35,13 @@ enum {
 };
 extern const char *const sweep_statistic_names[SWEEP_STATISTICS];
 
-/* A figure of a measure. A run that does not settle takes infinitely long; the mean, and the count,
- * are of those that settle. */
+/* The distribution of one figure of a measure. A run that does not settle counts as infinitely
+ * long; the mean and the count cover only the runs that settle. */
 struct sweep_distribution {
     const char *measure, *figure, *unit;
     unsigned count;
     double at[SWEEP_STATISTICS];
-    unsigned worst; /* the point of the greatest */
+    unsigned worst; /* the point with the greatest value */
 };
 
 typedef void sweep_each_distribution_fn(void *arg, const struct sweep_group *g,
@@ -47,7 +49,7 @@ typedef void sweep_each_distribution_fn(void *arg, const struct sweep_group *g,
 void sweep_each_distribution(const struct sweep_group *g, sweep_each_distribution_fn *each,
                              void *arg);
 
-/* The run that came off worst, and why it is that. */
+/* The worst run, and the reason why it is the worst. */
 struct sweep_worst {
     unsigned point;
     char words[SWEEP_WORDS_BYTES];
