@@ -1,6 +1,6 @@
 /*
- * The configuration of a trace as JSON, for its journal. What comes from a file is checked: sizes
- * that a trace cannot have are refused.
+ * Converts a trace's configuration to JSON for its journal, and back. Input from a file is checked:
+ * sizes that a trace cannot have are refused.
  */
 #ifndef HIL_JOURNAL_CONFIG_H
 #define HIL_JOURNAL_CONFIG_H
@@ -10,11 +10,11 @@
 
 #include "trace.h"
 
-/* The text, to be freed; NULL when there is no memory. */
+/* Returns the text, which the caller frees; NULL when memory runs out. */
 char *journal_config_text(const struct hil_trace_config *config, const uint64_t *chunk_rows);
 
-/* Makes what the text says; chunk_rows, to be freed, may be NULL. Returns 0, -ENOMEM, or -EBADMSG
- * when it says no such thing. */
+/* Makes the configuration that the text describes. chunk_rows may be NULL; otherwise the caller
+ * frees it. Returns 0, -ENOMEM, or -EBADMSG when the text is not a configuration. */
 int journal_config_parse(struct hil_trace_config **config, uint64_t **chunk_rows, const char *text,
                          size_t bytes);
 

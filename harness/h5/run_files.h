@@ -1,5 +1,5 @@
 /*
- * What lies in the directory of a run, for those who read it afterwards.
+ * Access to a run's directory after the run.
  */
 #ifndef HIL_RUN_FILES_H
 #define HIL_RUN_FILES_H
@@ -8,15 +8,15 @@
 
 #include "trace_reader.h"
 
-/* Longest name of a file in a run's directory, with the directory's. */
+/* Longest path of a file in a run's directory. */
 enum { HIL_PATH_BYTES = 4096 };
 
-/* Takes the folder, as a run does, for as long as the descriptor is open that it returns; or a
- * negative errno: -EBUSY when a run has it. */
+/* Locks the folder as a run does. Returns a descriptor that holds the lock until it is closed, or a
+ * negative errno: -EBUSY when a run holds the lock. */
 int hil_run_take(const char *dir);
 
-/* Opens DIR/trace.h5. Returns 0, or a negative errno after a line to `messages`: -EOWNERDEAD where
- * the record has yet to be made whole (hil_recover), -EBUSY where it is being written. */
+/* Opens DIR/trace.h5. Returns 0, or a negative errno after a line to `messages`: -EOWNERDEAD if the
+ * record must be made whole first (hil_recover), -EBUSY if it is still being written. */
 int hil_run_open_trace(struct hil_trace_reader **trace, const char *dir, FILE *messages);
 
 /* Writes "DIR/NAME" to path. Returns 0 or -ENAMETOOLONG. */

@@ -1,30 +1,30 @@
 /*
- * The trace of a run: an HDF5 file with a group for each stream of rows, and in it a
- * dataset for each column. Every dataset has the attributes `unit` and `doc`, and those of struct
- * hil_origin that it was given.
+ * The trace of a run: an HDF5 file with a group for each stream of rows, and a dataset in it for
+ * each column. Every dataset has the attributes `unit` and `doc`, and the given attributes of
+ * struct hil_origin.
  *
  *      /                           attributes given by the caller: scenario, mode, ...
  *      /hub                        attributes of its loop: phase_ns, period_ns, decimation
  *      /hub/time_s                 rows
  *      /hub/current_a              rows x cells
  *      /cell/007/time_s            rows
- *      /events/time_s              rows: of HIL_EVENTS, a stream that comes when it comes
+ *      /events/time_s              rows: of HIL_EVENTS, a stream without a fixed rate
  *      /histograms/NAME/lower_ns   the least value of each bucket that is not empty,
  *      /histograms/NAME/count      and its count; the group has max_ns and sum_ns
  *
- * Numbers are 64-bit floating point, chunked, shuffled and deflated, in chunks that each
- * hold one number of many rows: values next to one another in time compress several times
- * better and faster than those of different signals, and a reader of one column reads
- * nothing else. docs/record.md says which streams and columns a run has.
+ * Numbers are 64-bit floating point. They are stored in shuffled and deflated chunks, each of which
+ * holds one column element of many rows. Values that are adjacent in time compress several times
+ * better and faster than values of different signals, and a reader of one column reads nothing
+ * else. docs/record.md describes the streams and columns of a run.
  *
- * A chunk is written once all its rows are there. In a whole trace, where every row that is due
- * comes, chunks are written in the order of the time of their last rows. So the same rows give the
- * same file, bit for bit, in whatever order the streams' rows were appended.
+ * A chunk is written once all its rows have been appended. In a whole trace no row is ever left
+ * out, and chunks are written in order of the times of their last rows. The same rows therefore
+ * give the same file, bit for bit, in whatever order the streams' rows were appended.
  *
- * While the file is written it cannot be read; a journal beside it (journal.h) then has what is
- * needed to make it whole, should the writer die: hil_trace_resume.
+ * The file cannot be read while it is being written. If the writer dies, hil_trace_resume makes it
+ * whole from the journal beside it (journal.h).
  *
- * trace_reader.h reads it.
+ * trace_reader.h reads traces.
  */
 #ifndef HIL_TRACE_H
 #define HIL_TRACE_H
@@ -35,40 +35,42 @@
 
 #include "histogram.h"
 
-/* What a column has its numbers from, or what they stand for. NULL or "": not of that. */
+/* The origin of a column's numbers. A member that does not apply is NULL or "". */
 struct hil_origin {
     const char *signals; /* "cell[*].current_a" */
     const char *measure; /* its name */
-    const char *role;    /* in the measure: "value", "reference"; "each": it is of each of these */
-    const char *names;   /* a line for each whole number from 0 on */
+    const char *role;    /* in the measure: "value", "reference"; "each": of a measure made of each
+                          * of these signals */
+    const char *names;   /* the name of each whole number from 0 on, a line each */
 };
 
-/* A dataset of a stream: `width` numbers of each row. */
+/* A dataset of a stream, with `width` numbers in each row. */
 struct hil_column {
     const char *name; /* "current_a" */
     const char *unit; /* "A" */
     const char *doc;
-    unsigned width; /* 1: a vector of rows; more: a matrix rows x width */
+    unsigned width; /* 1: a vector of rows; more: a rows x width matrix */
     struct hil_origin of;
 };
 
-/* The loop that a stream is of: step n is due phase_ns + n * period_ns after the start, and one of
- * every `decimation` steps has a row. All 0: no loop is known. */
+/* The cadence of a stream's loop: step n is due phase_ns + n * period_ns after the start, and one
+ * in every `decimation` steps has a row. All members are 0 when no loop is known. */
 struct hil_cadence {
     uint64_t phase_ns, period_ns;
     uint64_t decimation;
 };
 
 struct hil_stream_config {
-    const char *name; /* "hub", "cell/007": the HDF5 group; or HIL_EVENTS */
+    const char *name; /* the HDF5 group "hub", "cell/007"; or HIL_EVENTS */
     const struct hil_column *columns;
     unsigned column_count;
-    uint64_t rows; /* how many are expected in all; buffers are sized by it */
+    uint64_t rows; /* the expected total; sizes the buffers */
     struct hil_cadence cadence;
 };
 
-/* The stream of events, which has no cadence: its first column is when each was, in s, and its rows
- * are appended before other streams' that are due later. At most one, and the last. */
+/* The stream of events, which has no cadence. Its first column is the time of the event in s, and
+ * its rows are appended before rows of other streams that are due later. There is at most one, and
+ * it is the last stream. */
 #define HIL_EVENTS "events"
 
 struct hil_attribute {
@@ -78,51 +80,51 @@ struct hil_attribute {
 struct hil_trace_config {
     const struct hil_stream_config *streams;
     unsigned stream_count;
-    const struct hil_attribute *attributes; /* of the file */
+    const struct hil_attribute *attributes; /* attributes of the file */
     unsigned attribute_count;
-    bool whole; /* no stream leaves out a row */
+    bool whole; /* no stream ever leaves out a row */
 };
 
-/* The numbers in a row of a stream: the widths of its columns together. */
+/* The number of values in a row of the stream: the sum of its columns' widths. */
 unsigned hil_stream_width(const struct hil_stream_config *stream);
 
 struct hil_trace;
 
 /*
- * Creates the file and its journal, replacing those that are there, with all its datasets, empty.
- * What the configuration points at need not outlive the call. Returns 0 or a negative errno. A
- * trace is used by one thread at a time.
+ * Creates the file, with all its datasets still empty, and its journal, replacing existing ones.
+ * The configuration may be freed after the call. Returns 0 or a negative errno. A trace may be used
+ * by one thread at a time.
  */
 int hil_trace_create(struct hil_trace **trace, const char *path,
                      const struct hil_trace_config *config);
 
-/* The same in two steps: the journal alone, and, in this process or a child, the file. The trace
- * takes the journal, on errors too. */
+/* The same in two steps: first the journal alone, then the file, in this process or in a child. The
+ * trace takes ownership of the journal, even on errors. */
 struct hil_journal;
 int hil_trace_create_journal(struct hil_journal **journal, const char *path,
                              const struct hil_trace_config *config);
 int hil_trace_begin(struct hil_trace **trace, const char *path, struct hil_journal *journal);
 
 /*
- * Makes a trace again whose writer died, from its journal: all rows that had been appended then.
- * More may be appended, in any order. It takes the place of the old one when it is closed. Returns
- * 0 or a negative errno: -ENOENT when there is no journal, so nothing to mend.
+ * Restores a trace whose writer died, from its journal, with all rows appended until then. More
+ * rows may be appended, in any order. The new file replaces the old one when it is closed. Returns
+ * 0 or a negative errno: -ENOENT when there is no journal, and thus nothing to restore.
  */
 int hil_trace_resume(struct hil_trace **trace, const char *path);
 
-/* How many rows the stream has. */
+/* The number of rows in the stream. */
 uint64_t hil_trace_rows(const struct hil_trace *trace, unsigned stream);
 
-/* How many rows the stream takes now. In a whole trace 0 means that its chunk is full, and waits
- * for other streams' that come before it. */
+/* How many rows the stream accepts now. In a whole trace 0 means that its chunk is full, and waits
+ * for chunks of other streams that come before it. */
 size_t hil_trace_room(const struct hil_trace *trace, unsigned stream);
 
-/* Appends `count` rows, at most as many as there is room for, each the columns' numbers side by
- * side. Returns 0 or a negative errno; -EIO where HDF5 gave no better reason. The first error
- * closes the file, with the rows that came before it: nothing more comes. */
+/* Appends `count` rows, at most as many as there is room for. A row has the numbers of all columns
+ * side by side. Returns 0 or a negative errno; -EIO if HDF5 gave no better reason. The first error
+ * closes the file with the rows before it; later rows are not recorded. */
 int hil_trace_append(struct hil_trace *trace, unsigned stream, const double *rows, size_t count);
 
-/* Rows that have not come will not come: no chunk waits for another any more. */
+/* Call this when missing rows will not come any more: from then on no chunk waits for another. */
 void hil_trace_end_order(struct hil_trace *trace);
 
 struct hil_named_histogram {
@@ -130,13 +132,13 @@ struct hil_named_histogram {
     const struct hil_histogram *histogram;
 };
 
-/* Adds histograms, once. Returns 0 or a negative errno. */
+/* Adds histograms. Call it at most once. Returns 0 or a negative errno. */
 int hil_trace_add_histograms(struct hil_trace *trace, const struct hil_named_histogram *histograms,
                              unsigned count);
 
 /*
- * Writes what is still buffered, and closes. Returns 0 or the first error of all that the trace
- * met; frees it in any case. The journal goes, but where the file could not be closed.
+ * Writes the buffered rows, and closes the file. Returns 0 or the first error that the trace met;
+ * frees the trace in any case. The journal is removed unless closing the file failed.
  */
 int hil_trace_close(struct hil_trace *trace);
 

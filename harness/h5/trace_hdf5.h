@@ -1,4 +1,4 @@
-/* What the writer and the reader of traces share of HDF5. */
+/* HDF5 helpers for both the writer and the reader of traces. */
 #ifndef HIL_TRACE_HDF5_H
 #define HIL_TRACE_HDF5_H
 
@@ -8,7 +8,7 @@
 
 #define HIL_HISTOGRAMS "histograms"
 
-/* The attributes of a column: what it is, of what, and what its numbers stand for. */
+/* The attributes of a column: its unit, its explanation and its origin. */
 #define HIL_UNIT    "unit"
 #define HIL_DOC     "doc"
 #define HIL_SIGNALS "signals"
@@ -22,9 +22,10 @@
 #define HIL_DECIMATION "decimation"
 
 /*
- * At the beginning of each function that calls HDF5: it must not print errors of its own, must not
- * finish open files in a child process that exits, and loads no plugin that a file asks for.
- * Forgets the last errno, so that trace_hdf5_error() finds the one that made HDF5 fail.
+ * Call it at the beginning of each function that calls HDF5. It makes sure that HDF5 prints no
+ * errors of its own, does not finish open files in an exiting child process, and loads no plugin
+ * that a file asks for. It also resets errno, so that trace_hdf5_error() finds the errno that made
+ * HDF5 fail.
  */
 static inline void trace_hdf5_enter(void)
 {
@@ -34,18 +35,18 @@ static inline void trace_hdf5_enter(void)
     errno = 0;
 }
 
-/* Why HDF5 failed: the system's reason where it had one. */
+/* The errno of an HDF5 failure: the system's, if there was one. */
 static inline int trace_hdf5_error(void)
 {
     return errno ? -errno : -EIO;
 }
 
-/* Each sets an attribute of an object. */
+/* Each of these sets an attribute of an object. */
 int trace_hdf5_set_text(hid_t object, const char *name, const char *text);
 int trace_hdf5_set_count(hid_t object, const char *name, uint64_t count);
 int trace_hdf5_set_number(hid_t object, const char *name, double number);
 
-/* Negative: it failed. */
+/* Returns a negative value on failure. */
 hid_t trace_hdf5_create_group(hid_t parent, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a trace is while it is written: for the files that write it. */
+/* The data structures of a trace that is being written, for the files that write it. */
 #ifndef HIL_TRACE_PARTS_H
 #define HIL_TRACE_PARTS_H
 
@@ -10,7 +10,7 @@ struct hil_journal;
 
 struct trace_dataset {
     hid_t id;
-    unsigned first, width; /* the numbers of a row that it takes */
+    unsigned first, width; /* its range in the numbers of a row */
 };
 
 struct trace_stream {
@@ -19,33 +19,36 @@ struct trace_stream {
     hsize_t chunk_rows;
     hsize_t written;            /* rows in the file */
     hsize_t buffered;           /* rows in the buffer */
-    double *buffer;             /* width x chunk_rows: each number's values side by side */
-    double first_ns, apart_ns;  /* when its rows are due; apart 0: not known */
-    bool events;                /* its first numbers say when its rows were */
-    struct hil_extent *extents; /* of the chunk that was written last, for the journal */
+    double *buffer;             /* width x chunk_rows: the values of each column element side by
+                                 * side */
+    double first_ns, apart_ns;  /* due time of its first row, and interval of rows; interval 0: not
+                                 * known */
+    bool events;                /* its first number is the time of the row */
+    struct hil_extent *extents; /* extents of the last written chunk, for the journal */
 };
 
 struct hil_trace {
     hid_t file;
     struct trace_stream *streams;
     unsigned stream_count;
-    bool in_order;             /* of the time of chunks, where that is known */
-    struct trace_stream *next; /* the one whose chunk is the next in this order */
-    int error;                 /* the first that was met */
+    bool in_order;             /* chunks are written in order of time, as far as their times are
+                                * known */
+    struct trace_stream *next; /* the stream whose chunk comes next in this order */
+    int error;                 /* the first error */
     bool ended;                /* the file is closed */
     char *path;
-    char *part;                  /* of a resumed one: its name until it is closed */
-    struct hil_journal *journal; /* of a resumed one: the journal that it is made from */
+    char *part;                  /* name of a resumed trace until it is closed */
+    struct hil_journal *journal; /* journal from which a resumed trace is made */
 };
 
-/* Takes over the journal. NULL: there is no memory. */
+/* Takes ownership of the journal. Returns NULL when memory runs out. */
 struct hil_trace *trace_new(const char *path, struct hil_journal *journal);
 void trace_free(struct hil_trace *trace);
 
-/* Makes the file, with its groups and datasets. */
+/* Creates the file with its groups and datasets. */
 int trace_open_file(struct hil_trace *trace, const char *path);
 
-/* Of a chunk that was written in part, nothing stays. Returns `rc`. */
+/* Removes a partly written chunk completely. Returns `rc`. */
 int trace_cut_off(const struct trace_stream *stream, int rc);
 
 #endif

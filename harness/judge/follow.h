@@ -1,6 +1,6 @@
 /*
- * A signal that is followed through its record, row by row, for the bounds of a limit. Of each
- * bound it keeps the worst.
+ * Follows a signal through its record, row by row, for the bounds of a limit, and keeps the worst
+ * value for each bound.
  */
 #ifndef HIL_FOLLOW_H
 #define HIL_FOLLOW_H
@@ -9,20 +9,21 @@
 
 struct follow;
 
-/* Signal `number` of the limit. Returns 0 or -ENOMEM. */
+/* For signal `number` of the limit. Returns 0 or -ENOMEM. */
 int follow_open(struct follow **follow, const struct hil_limit *limit, unsigned number);
 void follow_close(struct follow *follow);
 
-/* Rows in the order of time. Returns 0 or -ENOMEM. */
+/* Adds a sample; samples come in order of time. Returns 0 or -ENOMEM. */
 int follow_sample(struct follow *follow, double time_s, double value);
 
-/* What came of a bound; false: nothing that it is for. */
+/* Gets the worst value for a bound. Returns false if the bound applied to no sample. */
 bool follow_look(const struct follow *follow, enum hil_bound bound, struct look *look);
 
-/* Whether there was a time for which the reference has no row: the first one. */
+/* Whether the reference has no row for some time; *time_s is the first such time. */
 bool follow_uncovered(const struct follow *follow, double *time_s);
 
-/* A step is judged by the time that it took, or by a value that was in no band. */
+/* The unit of a step's finding: of the time that the step took, or of a value that was outside the
+ * band before the step. */
 const char *follow_step_unit(const struct follow *follow, const char *unit);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The processes of a run's executors, as their launcher has them: started, watched, started again,
- * and ended.
+ * The launcher's child processes, which run the executors. They are started, watched, restarted and
+ * ended here.
  */
 #ifndef HIL_CHILDREN_H
 #define HIL_CHILDREN_H
@@ -12,34 +12,36 @@
 #include "launcher.h"
 #include "process.h"
 
-/* From one look to the next. Each takes a loop in real time off its core for a moment. */
+/* Interval of looks. Each look takes a real-time loop off its core for a moment. */
 enum { HIL_LOOK_NS = 20000000 };
 
 struct hil_child;
 
 struct hil_children {
-    struct hil_process process;  /* what each of them is */
-    struct hil_session *session; /* also traces processes that replace others; NULL: not traced */
+    struct hil_process process;  /* the common description of the processes */
+    struct hil_session *session; /* also traces processes that replace others; NULL: no tracing */
     pid_t *pids;                 /* by executor; 0: ended */
     struct hil_child *are;       /* by executor */
     unsigned count, alive;
     unsigned looks_since_stop;
-    bool failed;  /* one ended that should not have */
-    bool refused; /* for another scenario than other nodes' */
+    bool failed;  /* a process ended that should not have */
+    bool refused; /* a process was refused because other nodes have another scenario */
 };
 
-/* Room for the processes of `process`; none is started. Returns 0 or -ENOMEM. */
+/* Makes room for the processes; starts none. Returns 0 or -ENOMEM. */
 int hil_children_open(struct hil_children *c, const struct hil_process *process);
 void hil_children_close(struct hil_children *c);
 
-/* They wait for the run's `go`. Returns 0, or a negative errno with some of them started. */
+/* Starts the processes, which wait for the run's `go`. Returns 0, or a negative errno with only
+ * some of them started. */
 int hil_children_start(struct hil_children *c);
 
-/* One look: a process that hangs is killed; one that has ended is reaped, reported and perhaps
- * started again. Once the run is told to stop, a process that does not end in time is killed. */
+/* One look: kills a process that hangs; reaps and reports a process that has ended, and restarts it
+ * if that is allowed. Once the run has been told to stop, kills processes that do not end in time.
+ */
 void hil_children_look(struct hil_children *c);
 
-/* Whether all have come to run, or are past that. */
+/* Whether all processes are running, or have already ended. */
 bool hil_children_all_run(const struct hil_children *c);
 
 #endif

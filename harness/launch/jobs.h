@@ -1,6 +1,6 @@
 /*
- * Runs of this program, each in a process of its own, so many at a time. A signal that ends this
- * process ends them in order, and no more are started.
+ * Starts runs of this program, each in its own process, a limited number at a time. When a signal
+ * ends this process, the running jobs are ended in order and no more are started.
  */
 #ifndef HIL_JOBS_H
 #define HIL_JOBS_H
@@ -13,36 +13,38 @@
 
 struct hil_job {
     pid_t pid;
-    bool alone; /* it runs when no other does, after those that need not */
+    bool alone; /* it runs while no other job does, after the jobs that may run together */
     bool done;
     int status;     /* its exit status */
-    double seconds; /* that it took */
+    double seconds; /* its duration */
 };
 
 struct hil_jobs {
     struct hil_job *at;
     unsigned count;
-    unsigned done; /* how many */
-    /* In the job's process: does not come back. */
+    unsigned done; /* number of finished jobs */
+    /* Called in the job's process; does not return. */
     void (*exec)(void *arg, unsigned job);
-    /* When one has ended. */
+    /* Called when a job has ended. */
     void (*ended)(void *arg, unsigned job);
     void *arg;
-    sigset_t signals; /* that were blocked before: each run begins so */
+    sigset_t signals; /* the signal mask from before, which each run begins with */
 };
 
-/* How many cores this process may run on: taskset and containers leave it fewer than there are. */
+/* How many cores this process may run on. With taskset or in a container this is less than the
+ * machine has. */
 unsigned hil_jobs_cores(void);
 
-/* Runs those that are not done yet, in their order; 0 at a time: as many as hil_jobs_cores.
- * Signals must be caught: hil_catch_signals. */
+/* Runs the jobs that are not done yet, in order; `at_a_time` 0 means hil_jobs_cores. Signals must
+ * be caught (hil_catch_signals). */
 void hil_jobs_run(struct hil_jobs *jobs, unsigned at_a_time);
 
-/* Becomes `hiloco run SCENARIO` with these options, and its results in a folder of `into`. */
+/* Turns this process into `hiloco run SCENARIO` with these options, and with results in a folder in
+ * `into`. */
 _Noreturn void hil_jobs_exec(const char *scenario, const struct hil_scenario_options *options,
                              const char *into, const char *folder);
 
-/* The worst of them: what failed, then a limit that did, then what is not valid. */
+/* The worst status of all jobs: a failure, then a failed limit, then a run that is not valid. */
 int hil_jobs_status(const struct hil_jobs *jobs);
 
 /* "", " (not valid)", " (a limit failed)", " (interrupted)", " (failed)" */

@@ -1,6 +1,6 @@
 /*
- * The launcher: starts the executors of a run as child processes, watches over them, writes
- * what they record, and sums up.
+ * The launcher: starts the executors of a run as child processes, watches them, records their data,
+ * and writes the summary.
  */
 #ifndef HIL_LAUNCHER_H
 #define HIL_LAUNCHER_H
@@ -14,21 +14,22 @@
 #include "signals.h"
 
 struct hil_launch {
-    const struct hil_scenario *scenario; /* its executors are the processes */
-    const char *run_directory;           /* where nodes meet; NULL: one of this run's own */
-    struct loco_secret secret;           /* of nodes that others start too */
-    const char *out;                     /* results; NULL: results/NAME-TIMESTAMP */
-    bool discard;                        /* no results at all */
-    bool keep_quiet;                     /* no progress, no closing words */
-    unsigned wait_s;                     /* for nodes of other launchers */
-    char *where;                         /* set to the results' folder, where there is one */
+    const struct hil_scenario *scenario; /* one process for each of its executors */
+    const char *run_directory;           /* where nodes meet; NULL: in a new directory for this run
+                                          */
+    struct loco_secret secret;           /* the secret, if other launchers start nodes too */
+    const char *out;                     /* folder of the results; NULL: results/NAME-TIMESTAMP */
+    bool discard;                        /* keep no results */
+    bool keep_quiet;                     /* no progress, no final words */
+    unsigned wait_s;                     /* how long to wait for nodes of other launchers */
+    char *where;                         /* set to the results' folder, if there is one */
     size_t where_size;
 };
 
-/* That of what hil_results_open refused. */
+/* The exit status for an error of hil_results_open. */
 int hil_results_status(int rc);
 
-/* Runs it. Returns an exit status; messages have gone to stderr. */
+/* Runs the scenario. Returns an exit status; messages go to stderr. */
 int hil_launch(const struct hil_launch *launch);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * How many files a run's processes may have open. On shm that grows with the processes that share a
- * channel, and not with their nodes; on other fabrics with the nodes, and with their connections.
+ * How many files a run's processes need to have open. On shm the number grows with the processes
+ * that share a channel, not with their nodes. On other fabrics it grows with the nodes and their
+ * connections.
  */
 #ifndef HIL_OPEN_FILES_H
 #define HIL_OPEN_FILES_H
@@ -9,11 +10,12 @@
 
 #include "../scenario/system.h"
 
-/* What the process that runs executor `index` opens at most. */
+/* The most files that the process of executor `index` opens. */
 unsigned long hil_open_files_count(const struct hil_scenario *scenario, unsigned index);
 
-/* Raises this process's soft limit, and so its children's, to the hard one. Returns 0; or, having
- * said to `messages` what is needed, what is allowed, and what raises it, -EMFILE. */
+/* Raises the soft limit of this process, and so of its children, to the hard limit. Returns 0, or
+ * -EMFILE after a message that says how many files are needed, how many are allowed, and how to
+ * raise the limit. */
 int hil_open_files_raise(const struct hil_scenario *scenario, FILE *messages);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Which of a scenario's nodes a process is to run that was started by hand or by a job launcher:
- * those that it is told, or those of its rank.
+ * Determines which of a scenario's nodes run in a process that was started by hand or by a job
+ * launcher: the named nodes, or the nodes of its rank.
  */
 #ifndef HIL_PART_NODES_H
 #define HIL_PART_NODES_H
@@ -10,17 +10,17 @@
 
 #include "../scenario/system.h"
 
-/* Marks the nodes of a list such as "controller,converter[0-9]" in `chosen`, which has a place for
- * each node of the system. Returns 0; or -EINVAL after a message on stderr that begins with
+/* Marks the nodes of a list such as "controller,converter[0-9]" in `chosen`, which has an element
+ * for each node of the system. Returns 0, or -EINVAL after a message on stderr that begins with
  * `what`. */
 int hil_part_named(const struct hil_system *system, const char *list, const char *what,
                    bool *chosen);
 
-/* The rank that mpirun, srun or another job launcher gave to this process, and how many there are;
- * 0: it does not say. Returns 0, or -EINVAL: the process has none. */
+/* The rank of this process, and the number of ranks, as set by mpirun, srun or another job
+ * launcher; size 0: not set. Returns 0, or -EINVAL if this process has no valid rank. */
 int hil_part_rank(unsigned *rank, unsigned *size);
 
-/* The job that a launcher made; "": none did. */
+/* The id of the job launcher's job; "": none. */
 const char *hil_part_job(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What a process of an executor does, from its fork to its end.
+ * The life of an executor's process, from its fork to its end.
  */
 #ifndef HIL_PROCESS_H
 #define HIL_PROCESS_H
@@ -12,14 +12,14 @@
 
 struct hil_process {
     struct hil_run *run;
-    struct hil_clock clock; /* of real time */
-    unsigned wait_s;        /* for nodes of other launchers */
+    struct hil_clock clock; /* the clock of real time */
+    unsigned wait_s;        /* how long to wait for nodes of other launchers */
 };
 
-/* How many processes a scenario's run has: in virtual time all executors share one. */
+/* The number of processes of a scenario's run. In virtual time all executors share one. */
 unsigned hil_process_count(const struct hil_scenario *s);
 
-/* In the child of `parent`: runs that executor, and ends. */
+/* In the child of `parent`: runs that executor, and exits. */
 noreturn void hil_process_run(const struct hil_process *p, unsigned executor, pid_t parent);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * How far a run is: a bar on a terminal, a plain line each second elsewhere.
+ * Shows the progress of a run: a bar on a terminal, otherwise a plain line each second.
  */
 #ifndef HIL_PROGRESS_H
 #define HIL_PROGRESS_H

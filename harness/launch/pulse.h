@@ -1,5 +1,5 @@
 /*
- * The heartbeat of a process, as its launcher takes it at each look.
+ * The heartbeat of a process as seen by its launcher.
  */
 #ifndef HIL_PULSE_H
 #define HIL_PULSE_H
@@ -9,14 +9,14 @@
 
 struct hil_pulse {
     uint64_t beat;  /* at the last look */
-    uint64_t looks; /* one after the other, that found the same */
+    uint64_t looks; /* consecutive looks with the same beat */
     bool stopped;
 };
 
 /*
- * One look. Returns whether it is the one that finds the heart stopped: the same beat for more than
- * `looks` looks. Looks are counted, and not time: a launcher that was itself held up, or stopped
- * together with its processes, has looked less often.
+ * Takes one look. Returns true if this look detects that the heart has stopped: the beat has been
+ * the same for more than `looks` looks. Looks are counted rather than time, because a launcher that
+ * was itself delayed, or stopped together with its processes, has looked less often.
  */
 static inline bool hil_pulse_stops(struct hil_pulse *p, uint64_t beat, uint64_t looks)
 {

@@ -1,16 +1,14 @@
 /*
- * What goes over a rendezvous's connections, and what its two ends share.
+ * The protocol of a rendezvous's connections, and the data structures that both ends share.
  *
- * A connection begins as one of the fabric tcp does (tcp_wire.h), with its greetings under another
- * magic number: hello, challenge, proof, and a welcome with the other end's proof, or a refusal.
- * Then come messages, with its head:
+ * A connection begins with the greetings of the fabric tcp (tcp_wire.h) under another magic number:
+ * hello, challenge, proof, and a welcome with the other end's proof, or a refusal. Messages with
+ * the head of tcp's messages follow:
  *
- * register   the sender's nodes, a bit each, and the hash of its scenario's listing
- * lines      of the listing, where the hashes differ: agreement.h
- * held       a node that is another's, and where that is
- * missing    the nodes that have not registered, a bit each
- * table      the addresses of all nodes
- * clock      a question of the time, and its answer
+ * register   the sender's nodes, a bit each, and the hash of its scenario's listing lines      of
+ * the listing, where the hashes differ: agreement.h held       a node that is another's, and where
+ * that is missing    the nodes that have not registered, a bit each table      the addresses of all
+ * nodes clock      a question of the time, and its answer
  */
 #ifndef RENDEZVOUS_INTERNAL_H
 #define RENDEZVOUS_INTERNAL_H
@@ -25,7 +23,7 @@
 
 enum { RENDEZVOUS_MAGIC = 0x5644525a, RENDEZVOUS_VERSION = 1 };
 
-/* What its proofs are for: no fabric's. */
+/* The purposes of the proofs, different from those of any fabric. */
 enum { RENDEZVOUS_OF_REQUEST = 0x5201, RENDEZVOUS_OF_ANSWER };
 
 enum rendezvous_kind {
@@ -66,20 +64,21 @@ struct hil_rendezvous {
     struct loco_agreement listing;
     unsigned char *here; /* this process's nodes, a bit each */
     struct rendezvous_address *table;
-    int fd; /* the connection; of who serves the listener */
+    int fd; /* the connection, or the listening socket in the serving process */
 
     char where[300]; /* "HOST, port PORT" */
     char since[16];
     uint64_t until_ns, look_ns;
     char said[600];
 
-    bool alone; /* all nodes are here */
+    bool alone; /* all nodes are in this process */
 
-    /* Of who serves. */
+    /* For the serving process. */
     bool serves, complete, running;
-    int wrong;                     /* a negative errno: the wait makes no sense */
+    int wrong;                     /* a negative errno: waiting longer is useless */
     int wake[2];                   /* ends the thread */
-    struct rendezvous_address own; /* as others see it; family 0: nobody has come */
+    struct rendezvous_address own; /* our address as others see it; family 0: no process has
+                                    * connected */
     struct rendezvous_guest *guests;
     unsigned guest_count, strangers, refusals;
     pthread_t thread;
@@ -104,22 +103,22 @@ void rendezvous_address_text(const struct rendezvous_address *address, char text
 void rendezvous_say(const struct hil_rendezvous *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* After two seconds, and when it has changed, says what is waited for. Returns 0, -ETIMEDOUT, or
- * -EINTR. */
+/* Says which nodes are missing, after two seconds and whenever they change. Returns 0, -ETIMEDOUT,
+ * or -EINTR. */
 int rendezvous_wait_on(struct hil_rendezvous *r, const char *for_what);
 
-/* Why the wait is over. */
+/* Says why the wait ended. */
 void rendezvous_explain(struct hil_rendezvous *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void rendezvous_explain_difference(struct hil_rendezvous *r, uint32_t node,
                                    const struct loco_difference *difference);
 void rendezvous_explain_count(struct hil_rendezvous *r, uint32_t there);
 
-/* "controller, converter[0-9]": those of the bits. */
+/* Lists the nodes whose bits are set: "controller, converter[0-9]". */
 void rendezvous_names(const struct hil_rendezvous *r, const unsigned char *bits,
                       char text[HIL_NODES_NAME_BYTES]);
 
-/* Sends all of it. Returns whether it could. */
+/* Sends all bytes. Returns whether that succeeded. */
 bool rendezvous_send(int fd, const void *bytes, size_t size);
 bool rendezvous_post(int fd, enum rendezvous_kind kind, const void *body, size_t size);
 bool rendezvous_post_lines(const struct hil_rendezvous *r, int fd, uint64_t offset);
@@ -129,12 +128,12 @@ void rendezvous_set_options(int fd);
 /* --- rendezvous_server.c: the process with the first node */
 
 int rendezvous_listen(struct hil_rendezvous *r);
-/* Serves until all have registered. */
+/* Serves until all nodes have registered. */
 int rendezvous_gather(struct hil_rendezvous *r);
 int rendezvous_serve(struct hil_rendezvous *r);
 void rendezvous_end_serving(struct hil_rendezvous *r);
 
-/* --- rendezvous_client.c: the others */
+/* --- rendezvous_client.c: the other processes */
 
 int rendezvous_register(struct hil_rendezvous *r);
 int rendezvous_ask_clock(struct hil_rendezvous *r, struct hil_machine_clock *clock);

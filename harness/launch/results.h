@@ -1,5 +1,5 @@
 /*
- * Where a run or a sweep leaves what it measured: a folder that is its own for so long.
+ * The folder in which a run or a sweep leaves its results, and its lock.
  */
 #ifndef HIL_RESULTS_H
 #define HIL_RESULTS_H
@@ -10,11 +10,11 @@
 #include "results_files.h"
 
 /*
- * Makes a folder for results, `wanted` or results/NAME-TIMESTAMP where that is NULL, and takes it:
- * results that are there already are removed (hil_results_clear says which). `path` has its name,
- * on errors too. Returns a descriptor that holds the folder until it is closed; or, after a line to
- * `messages`, -EBUSY where another process has it, -ENOTEMPTY where it holds anything else, or
- * another negative errno.
+ * Creates and locks a folder for results: `wanted`, or results/NAME-TIMESTAMP if that is NULL.
+ * Existing results in it are removed (see hil_results_clear). `path` gets its name, on errors too.
+ * Returns a descriptor that holds the lock until it is closed; or, after a line to `messages`,
+ * -EBUSY if another process holds the folder, -ENOTEMPTY if it contains anything other than
+ * results, or another negative errno.
  */
 int hil_results_open(char *path, size_t size, const char *wanted, const char *name,
                      enum hil_results_kind kind, FILE *messages);

@@ -1,19 +1,19 @@
 /*
- * What of a folder hiloco has made: so much, and nothing else, is ever removed.
+ * Knows which files of a folder hiloco made; nothing else is ever removed.
  */
 #ifndef HIL_RESULTS_FILES_H
 #define HIL_RESULTS_FILES_H
 
 #include <stdio.h>
 
-/* Where a run on several hosts keeps the results of each. */
+/* The subfolder with each host's results of a run on several hosts. */
 #define HIL_RESULTS_PARTS "parts"
 
 enum hil_results_kind { HIL_OF_A_RUN, HIL_OF_A_SWEEP, HIL_OF_TESTS, HIL_RESULTS_KINDS };
 
 /*
- * Removes the results of a run, or of a sweep, from the folder. Nothing is removed where it holds
- * anything else: that is said to `messages`, and -ENOTEMPTY returned. Returns 0, or another
+ * Removes the results of a run, or of a sweep, from the folder. If the folder contains anything
+ * else, removes nothing and returns -ENOTEMPTY after a line to `messages`. Returns 0, or another
  * negative errno after a message.
  */
 int hil_results_clear(const char *path, enum hil_results_kind kind, FILE *messages);

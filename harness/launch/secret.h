@@ -1,4 +1,4 @@
-/* What the nodes of a run know, and nobody else should: docs/meeting.md. */
+/* The secret that the nodes of a run share, and that nobody else should know: docs/meeting.md. */
 #ifndef HIL_SECRET_H
 #define HIL_SECRET_H
 
@@ -9,13 +9,13 @@
 
 enum { HIL_SECRET_LEAST = 16 };
 
-/* The secret that was given to programs started by hand: HILOCO_SECRET, or the line of the file
- * that HILOCO_SECRET_FILE names, which only its owner, this user, may read. Where neither is set,
- * the one that this process was given before, or none. Children inherit neither. Returns 0, or
- * -EINVAL, having said why. */
+/* Gets the secret for programs started by hand: HILOCO_SECRET, or the line of the file that
+ * HILOCO_SECRET_FILE names, which must belong to this user and be readable by nobody else. If
+ * neither is set, it is the secret of an earlier call, or none. Children inherit neither variable.
+ * Returns 0, or -EINVAL after a message. */
 int hil_secret_given(struct loco_secret *secret, FILE *messages);
 
-/* A new one. Returns 0 or a negative errno. */
+/* Makes a new secret. Returns 0 or a negative errno. */
 int hil_secret_new(unsigned char *bytes, size_t size);
 
 #endif

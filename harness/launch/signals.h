@@ -1,17 +1,18 @@
 /*
- * Signals: those that end a run, and one that must not.
+ * Signal handling: the signals that end a run, and one that must not.
  */
 #ifndef HIL_SIGNALS_H
 #define HIL_SIGNALS_H
 
-/* From here on the signals that end a run do so in order: SIGINT, SIGTERM, SIGQUIT, and SIGHUP,
- * unless that was ignored before (nohup). */
+/* From now on, SIGINT, SIGTERM and SIGQUIT end a run in an orderly way. So does SIGHUP, unless it
+ * was ignored before (nohup). */
 void hil_catch_signals(void);
 
-/* The exit status of the first that came; 0: none has. */
+/* The exit status of the first signal that came; 0: none. */
 int hil_signal_status(void);
 
-/* A file that may not grow (ulimit -f) is an error like others from here on: File too large. */
+/* From now on, exceeding the file size limit (ulimit -f) is an ordinary error, "File too large",
+ * instead of a deadly signal. */
 void hil_ignore_file_limit(void);
 
 #endif

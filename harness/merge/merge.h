@@ -1,6 +1,7 @@
 /*
- * The parts of a run, which left a folder of results each, as one: a record of all nodes, whose
- * times are the first node's machine's, and one summary, by which the run is judged as a whole.
+ * Merges the parts of a run, each of which left a folder of results. The result is one record of
+ * all nodes, with times on the clock of the first node's machine, and one summary by which the run
+ * is judged as a whole.
  */
 #ifndef HIL_MERGE_H
 #define HIL_MERGE_H
@@ -13,23 +14,23 @@
 /* The results of a part. */
 struct hil_merge_from {
     const char *dir;
-    const char *name; /* what the summary calls it */
+    const char *name; /* its name in the summary */
 };
 
 struct hil_merge {
-    struct hil_scenario *scenario; /* its executors become those of the parts */
+    struct hil_scenario *scenario; /* its executors are replaced by those of the parts */
     const struct hil_merge_from *parts;
     unsigned count;
-    bool partial;    /* nodes of which there is no part are allowed; the run is not valid then */
-    bool quiet;      /* no closing words */
+    bool partial;    /* nodes without a part are allowed; the run is then not valid */
+    bool quiet;      /* no final words */
     const char *out; /* the folder; NULL: results/NAME-TIMESTAMP */
     bool is_open;    /* the caller holds `out`, and has cleared it */
-    char *where;     /* set to the folder; NULL: nobody asks */
+    char *where;     /* set to the folder; may be NULL */
     size_t where_size;
 };
 
-/* Brings them together. Nothing is written where the parts are not of one run. Returns an exit
- * status, as that of the whole run would be; messages have gone to stderr. */
+/* Merges them. Writes nothing if the parts are not from one run. Returns the exit status that the
+ * whole run would have; messages go to stderr. */
 int hil_merge_run(const struct hil_merge *merge);
 
 #endif

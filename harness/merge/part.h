@@ -1,6 +1,6 @@
 /*
- * What is kept, beside its record, of a run whose other nodes ran elsewhere: what brings the parts
- * together again. It is in a file of the part's results, part.state.
+ * Data that a run with nodes elsewhere keeps beside its record, so that its parts can be merged. It
+ * is in the file part.state among the part's results.
  */
 #ifndef HIL_PART_H
 #define HIL_PART_H
@@ -15,12 +15,12 @@
 
 enum { HIL_PART_TEXT = 160 };
 
-/* What is told of the part at its end. */
+/* What a part reports at its end. */
 struct hil_part_told {
     uint64_t start_ns;       /* on this machine's clock */
-    uint64_t first_start_ns; /* on the first node's, which tells runs apart; 0: not known */
-    struct hil_machine_clock before, after; /* the first node's clock */
-    uint64_t dropped;                       /* rows, by the recorder */
+    uint64_t first_start_ns; /* on the first node's clock, which identifies the run; 0: not known */
+    struct hil_machine_clock before, after; /* the first node's clock, compared before and after */
+    uint64_t dropped;                       /* rows that the recorder dropped */
     bool failed;
     char cut_off[HIL_PART_TEXT]; /* why its record ends before the run; "": it does not */
 };
@@ -28,17 +28,17 @@ struct hil_part_told {
 /* Whether some of the scenario's nodes run elsewhere. */
 bool hil_part_is(const struct hil_scenario *scenario);
 
-/* What is to be told of a run that has ended: clocks, and the start. */
+/* The report of a run that has ended: clocks, and the start. */
 struct hil_part_told hil_part_tell(const struct hil_run *run);
 
 /* Writes DIR/part.state. Returns 0 or a negative errno. */
 int hil_part_write(const char *dir, const struct hil_run *run, const struct hil_part_told *told);
 
-/* A line to `messages` when DIR/part.state is of another version of hiloco, whose scenario this one
- * may not understand. */
+/* Prints a line to `messages` if DIR/part.state is from another version of hiloco, whose scenario
+ * this version may not understand. */
 void hil_part_tell_version(const char *dir, FILE *messages);
 
-/* One that was read. */
+/* A part that was read. */
 struct hil_part {
     struct hil_part_told told;
     struct hil_executor_config *executors; /* in the pool of the scenario's system */
@@ -47,10 +47,9 @@ struct hil_part {
 };
 
 /*
- * Reads DIR/part.state, of a part of the scenario. Returns 0; -ENOENT when there is none, as of a
- * part that was killed; or, after a line to `messages`, -EPROTO when it is of another version or
- * another scenario, -EBADMSG when it is damaged, or another negative errno. hil_part_close after
- * 0.
+ * Reads DIR/part.state of a part of the scenario. Returns 0; -ENOENT when the file is missing, as
+ * after a kill; or, after a line to `messages`, -EPROTO when it is from another version or
+ * scenario, -EBADMSG when it is damaged, or another negative errno. Call hil_part_close after 0.
  */
 int hil_part_read(struct hil_part *part, const char *dir, const struct hil_scenario *scenario,
                   FILE *messages);

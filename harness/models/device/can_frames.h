@@ -1,4 +1,4 @@
-/* The frames of a CAN model, as its settings have them. */
+/* Parses the frames of a CAN model from its settings. */
 #ifndef HIL_CAN_FRAMES_H
 #define HIL_CAN_FRAMES_H
 
@@ -15,8 +15,8 @@ struct hil_can_frame {
     int extended, fd;
     int direction;
     int64_t length;        /* bytes */
-    double period_us;      /* of one that is sent; 0: when it changes */
-    double age_limit_us;   /* of one that is received; 0: none */
+    double period_us;      /* of a sent frame; 0: it is sent when it changes */
+    double age_limit_us;   /* of a received frame; 0: none */
     unsigned first, count; /* its signals, among those of its direction */
 };
 
@@ -27,11 +27,11 @@ struct hil_can_frames {
     unsigned signal_count[2];
 };
 
-/* Returns 0, or -EINVAL after it has said what is wrong. */
+/* Returns 0, or -EINVAL after a message. */
 int hil_can_frames_read(struct hil_can_frames *frames, const struct hil_settings *settings,
                         const struct hil_said *said);
 
-/* The identifier as the kernel has it, with its flag. */
+/* The identifier as the kernel has it, including its flag. */
 static inline canid_t hil_can_id(const struct hil_can_frame *frame)
 {
     return (canid_t)frame->id | (frame->extended ? CAN_EFF_FLAG : 0);

@@ -1,9 +1,9 @@
 /*
- * Cards that Comedi drives: `model: comedi:/dev/comedi0`. What the model's inputs are given is
- * written to the card at the end of a step; its outputs are read from the card at the beginning of
- * one. docs/devices.md says how.
+ * Cards driven by Comedi: `model: comedi:/dev/comedi0`. The model's inputs are written to the card
+ * at the end of a step; its outputs are read from the card at the beginning of a step. See
+ * docs/devices.md.
  *
- * comedi.c makes the tables from the settings, and the components; comedi_card.c opens a card.
+ * comedi.c makes the tables and the components from the settings; comedi_card.c opens a card.
  */
 #ifndef HIL_COMEDI_H
 #define HIL_COMEDI_H

@@ -1,4 +1,4 @@
-/* A card that Comedi drives, opened for some channels. */
+/* A Comedi card, opened for some channels. */
 #ifndef HIL_COMEDI_CARD_H
 #define HIL_COMEDI_CARD_H
 
@@ -12,29 +12,30 @@
 
 enum hil_comedi_kind { HIL_COMEDI_ANALOG, HIL_COMEDI_DIGITAL };
 
-/* A channel, as the settings have it. */
+/* A channel as described in the settings. */
 struct hil_comedi_channel {
     const char *name, *unit;
     int kind;
-    int64_t subdevice; /* -1: the first that can do it */
+    int64_t subdevice; /* -1: the first suitable one */
     int64_t channel, range;
     int aref;
-    double scale, offset; /* the signal is scale x + offset; x: what the card measures or gives */
-    double min, max;      /* of a written signal: it is kept within them */
+    double scale, offset; /* signal = scale x + offset, where x is in the card's unit */
+    double min, max;      /* range to which a written signal is limited */
     double safe;
 };
 
-/* Between a signal and a card's samples: sample = gain signal + zero. */
+/* Conversion between a signal and a card's samples: sample = gain signal + zero. */
 struct hil_comedi_scaling {
     double gain, zero, min, max;
-    lsampl_t greatest; /* sample */
+    lsampl_t greatest; /* largest sample */
 };
 
-/* Of a channel whose samples 0..greatest stand for `low` to `high`; both ends are meant. */
+/* For a channel whose samples 0..greatest stand for the range `low` to `high`, including both ends.
+ */
 struct hil_comedi_scaling hil_comedi_scale(const struct hil_comedi_channel *channel, double low,
                                            double high, lsampl_t greatest);
 
-/* What is written is the nearest sample there is. */
+/* The nearest sample to the signal. */
 static inline lsampl_t hil_comedi_sample(const struct hil_comedi_scaling *s, double signal)
 {
     signal = signal < s->min ? s->min : signal > s->max ? s->max : signal;
@@ -63,27 +64,28 @@ struct hil_comedi_card {
     struct hil_comedi_list write, read;
 };
 
-/* What is asked for. */
+/* The requested use of a card. */
 struct hil_comedi_wanted {
-    const char *name; /* of the model */
+    const char *name; /* name of the model */
     const char *path;
     const struct hil_comedi_channel *write, *read;
     unsigned write_count, read_count;
 };
 
-/* Opens the card, reserves what is written, and makes it safe, guarded. Returns 0, or a negative
- * errno after it has said what is wrong. */
+/* Opens the card, reserves the channels to write, makes them safe, and starts the guardian. Returns
+ * 0, or a negative errno after a message. */
 int hil_comedi_card_open(struct hil_comedi_card **card, const struct hil_comedi_wanted *wanted,
                          const struct hil_said *said);
 
-/* Makes it safe and closes it. Returns 0, or a negative errno: it may not be safe. */
+/* Makes the outputs safe and closes the card. Returns 0, or a negative errno if they may not be
+ * safe. */
 int hil_comedi_card_close(struct hil_comedi_card *card);
 
-/* One system call each. */
+/* Each takes one system call. */
 int hil_comedi_card_write(struct hil_comedi_card *card, const double *signals);
 int hil_comedi_card_read(struct hil_comedi_card *card, double *signals);
 
-/* Makes it safe now. */
+/* Makes the outputs safe now. */
 int hil_comedi_card_make_safe(const struct hil_comedi_card *card);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * The guardian of a device's outputs: a process that holds nothing but the device, and writes the
- * safe values when the node's process is no more, whatever ended that. In good order the node asks
- * it for the same. It is this program again, in a session of its own, and no signal but SIGKILL
- * ends it.
+ * The guardian of a device's outputs: a process that only holds the device, and writes the safe
+ * values when the node's process has ended for whatever reason. When the node ends normally, it
+ * asks the guardian to do the same. The guardian is another instance of this program in its own
+ * session. No signal except SIGKILL ends it.
  */
 #ifndef HIL_GUARDIAN_H
 #define HIL_GUARDIAN_H
@@ -14,15 +14,15 @@
 
 #include "../provider.h"
 
-/* The most channels or signals of a device each way, and frames of a bus. */
+/* The most channels or signals of a device in each direction, and the most frames of a bus. */
 enum { HIL_DEVICE_MAX = 128 };
 
-/* One thing that makes an output safe. */
+/* One action that makes an output safe. */
 struct hil_safe_act {
     enum { HIL_SAFE_COMEDI, HIL_SAFE_CAN } kind;
     union {
         struct {
-            uint32_t subdevice, channel, sample; /* the channel as CR_PACK has it */
+            uint32_t subdevice, channel, sample; /* the channel as in CR_PACK */
         } comedi;
         struct {
             uint32_t size; /* CAN_MTU or CANFD_MTU */
@@ -31,29 +31,31 @@ struct hil_safe_act {
     };
 };
 
-/* Does them all, also after one has failed. Returns 0, or the negative errno of the last failure.
+/*
+ * Performs all actions, even after one has failed. Returns 0, or the negative errno of the last
+ * failure.
  */
 int hil_safe_do(int device, const struct hil_safe_act *acts, unsigned count);
 
 struct hil_guardian {
     pid_t process; /* 0: none */
-    int line;      /* to it; its end is what the guardian waits for */
+    int line;      /* socket to the guardian, which waits for its end */
 };
 
-/* Starts the guardian of an open device, and returns once it is ready: 0, or a negative errno.
- * `name` is for ps and for what it says. At most HIL_DEVICE_MAX acts. */
+/* Starts the guardian of an open device. Returns 0 once it is ready, or a negative errno. `name`
+ * appears in ps and in its messages. There may be at most HIL_DEVICE_MAX actions. */
 int hil_guardian_open(struct hil_guardian *guardian, const char *name, int device,
                       const struct hil_safe_act *acts, unsigned count);
 
-/* Whether it is still there. A system call. */
+/* Whether it still runs. Takes a system call. */
 bool hil_guardian_is_there(const struct hil_guardian *guardian);
 
-/* Has it do the acts, and waits until it has. Returns 0, or a negative errno: then they are not
- * done. */
+/* Makes it perform the actions, and waits for that. Returns 0, or a negative errno if they were not
+ * performed. */
 int hil_guardian_close(struct hil_guardian *guardian);
 
-/* For main() of hiloco, before anything else: in a process that was started as a guardian it does
- * that work and does not return. */
+/* The main() of hiloco calls this first. In a process that was started as a guardian it does the
+ * guardian's work and does not return. */
 void hil_guardian_main(int argc, char **argv);
 
 #endif
