@@ -26,8 +26,8 @@ struct plot_events {
     unsigned fault_count;
     struct plot_failure {
         double at_s;
-        char limit[120], figure[80]; /* "output.dip_pct", and the name of the figure that shows it
-                                      */
+        char limit[120], figure[80]; /* "output.dip_pct", and the name of the figure that shows
+                                      * it */
     } failures[PLOT_FAILURES_MAX];
     unsigned failure_count;
 };

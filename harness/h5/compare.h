@@ -36,8 +36,8 @@ struct hil_comparison {
     struct hil_difference *at;
     unsigned count, differ; /* signals; signals not within the tolerance */
     double first_end_s, second_end_s;
-    bool differs; /* a signal is not within the tolerance, or is in one record only, or ends early
-                   */
+    bool differs; /* a signal is not within the tolerance, or is in one record only, or ends
+                   * early */
 };
 
 /* Compares. Returns 0 or a negative errno. Call hil_comparison_free in any case. */

@@ -16,8 +16,8 @@ struct hil_kept {
     const struct hil_traced *traced; /* as in struct hil_summary */
     const char *killed;              /* the words for a record that ends before its run for this
                                       * reason */
-    void (*inherited)(void *arg);    /* called last in a writer that wrote the summary; may be NULL
-                                      */
+    void (*inherited)(void *arg);    /* called last in a writer that wrote the summary; may be
+                                      * NULL */
     void *arg;
     char out[4096];  /* "": no results are kept */
     int folder;      /* descriptor that holds the folder; -1: none */

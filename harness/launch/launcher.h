@@ -15,8 +15,8 @@
 
 struct hil_launch {
     const struct hil_scenario *scenario; /* one process for each of its executors */
-    const char *run_directory;           /* where nodes meet; NULL: in a new directory for this run
-                                          */
+    const char *run_directory;           /* where nodes meet; NULL: in a new directory for this
+                                          * run */
     struct loco_secret secret;           /* the secret, if other launchers start nodes too */
     const char *out;                     /* folder of the results; NULL: results/NAME-TIMESTAMP */
     bool discard;                        /* keep no results */

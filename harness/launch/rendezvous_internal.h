@@ -5,10 +5,12 @@
  * hello, challenge, proof, and a welcome with the other end's proof, or a refusal. Messages with
  * the head of tcp's messages follow:
  *
- * register   the sender's nodes, a bit each, and the hash of its scenario's listing lines      of
- * the listing, where the hashes differ: agreement.h held       a node that is another's, and where
- * that is missing    the nodes that have not registered, a bit each table      the addresses of all
- * nodes clock      a question of the time, and its answer
+ * register   the sender's nodes, a bit each, and the hash of its scenario's listing
+ * lines      lines of the listing, sent where the hashes differ: agreement.h
+ * held       a node that another process has registered, and where that process is
+ * missing    the nodes that have not registered, a bit each
+ * table      the addresses of all nodes
+ * clock      a request for the time, and its answer
  */
 #ifndef RENDEZVOUS_INTERNAL_H
 #define RENDEZVOUS_INTERNAL_H
