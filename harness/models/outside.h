@@ -1,7 +1,7 @@
 /*
- * The model `outside`: its components are computed by a process of the user's, which joins the run
- * (hiloco_node.h). A scenario gives their inputs and outputs with their units, as settings: `takes`
- * and `gives`.
+ * The model `outside`: its components are computed by a user's process that joins the run
+ * (hiloco_node.h). The scenario declares their inputs and outputs with their units in the settings
+ * `takes` and `gives`.
  */
 #ifndef HIL_OUTSIDE_H
 #define HIL_OUTSIDE_H
@@ -14,12 +14,13 @@ extern const struct hil_provider hil_outside_provider;
 
 bool hil_outside_is(const struct hil_model *model);
 
-/* Who computes what is outside. */
+/* The computation outside of hiloco. */
 struct hil_outside {
     int (*step)(struct hil_outside *outside, uint64_t t_ns, const double *in, double *out);
 };
 
-/* The one that does so in this thread; NULL: none, and the outputs stay as they are. */
+/* The computation of the node that joined in this thread; NULL: none, and the outputs do not
+ * change. */
 extern _Thread_local struct hil_outside *hil_outside;
 
 #endif

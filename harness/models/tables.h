@@ -1,4 +1,4 @@
-/* What the harness asks of a model's tables. */
+/* Operations on a model's tables for the harness. */
 #ifndef HIL_TABLES_H
 #define HIL_TABLES_H
 
@@ -7,12 +7,12 @@
 /* The row called `name`, or -1. */
 int hil_quantity_find(const struct hil_quantities *table, const char *name);
 
-/* Fills values[] with the table's. */
+/* Fills values[] with the table's initial values. */
 void hil_quantity_values(const struct hil_quantities *table, double *values);
 
 /*
- * Whether the harness can use a model: the version of its interface, its functions and its tables.
- * Returns 0, or -EINVAL after it has written what is wrong to `text`.
+ * Checks that the harness can use a model: its interface version, functions and tables. Returns 0,
+ * or -EINVAL with a message in `text`.
  */
 int hil_model_check(const struct hil_model *model, char *text, size_t size);
 

@@ -1,17 +1,17 @@
 /*
- * The columns of a node's stream, in their order:
+ * The columns of a node's stream, in order:
+ *      time_s                  and in real time: step, plant_time_s
+ *      for each measure        its value, and its reference if it has one; a measure of each
+ *                              signal has no column, since those signals are recorded
+ *      the recorded signals    consecutive signals of one component array and one row of its
+ *                              model share a column
  *
- *      time_s                  and against the clock: step, plant_time_s
- *      of each measure         its value, and its reference where it has one; not of those that are
- *                              made of each signal, which are recorded as such
- *      of the recorded         those in a row that are of one component array and one row of its
- *      signals                 model share a column
+ * A column of signals is named after their row of the model's table (current_a). If the stream has
+ * this name twice, the components' name is put in front (battery.current_a). The column
+ * original_current_a has the values that a signal would have without the faults that act on it.
  *
- * A column of signals is named by their row of the model's table (current_a); where the stream has
- * that name twice, with the components' name before it (battery.current_a). What a signal that
- * faults act on would be without them is original_current_a.
- *
- * This order is known here alone: who fills a row asks where the measures and the signals begin.
+ * Only this module knows the order: code that fills a row asks it where the measures and the
+ * signals begin.
  */
 #ifndef HIL_COLUMNS_H
 #define HIL_COLUMNS_H
@@ -21,7 +21,7 @@
 #include "../scenario/system.h"
 
 struct hil_columns {
-    struct hil_column *at; /* what they point at is the pool's */
+    struct hil_column *at; /* what they point at belongs to the pool */
     unsigned count;
 };
 
@@ -29,11 +29,13 @@ struct hil_columns {
 int hil_columns_of(struct hil_columns *columns, struct hil_pool *pool,
                    const struct hil_scenario *scenario, unsigned node);
 
-/* Where in a row of the node begins what. The first number is always the time. */
+/* Positions in a row of the node. The first number is always the time. */
 struct hil_row_places {
-    bool clocked;      /* the second and third are the step, and the time that the plant reached */
-    unsigned measures; /* of each of the node's with hil_columns_has() its value, and reference */
-    unsigned signals;  /* a number for each of the node's recorded signals */
+    bool clocked;      /* the second and third number are the step, and the time that the plant
+                        * reached */
+    unsigned measures; /* position of the measures: value and reference of each for which
+                        * hil_columns_has() */
+    unsigned signals;  /* position of the recorded signals, one number each */
     unsigned width;
 };
 

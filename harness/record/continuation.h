@@ -1,11 +1,10 @@
 /*
- * The record of a run whose writer was killed, continued by another: hil_trace_resume makes it
- * whole in the end.
+ * Continues the record of a run whose writer was killed. hil_trace_resume makes the record whole at
+ * the end.
  *
- * An HDF5 file that was not closed cannot be opened again. But it is by the journal that it is made
- * whole, and that only says where chunks lie: so more of them can be put behind what is in the
- * file, as they are, and told to the journal. Should this writer be killed as well, the next one
- * goes on.
+ * An HDF5 file that was not closed cannot be opened again. But it will be made whole from the
+ * journal, which only says where chunks are. Further chunks can therefore be appended to the file
+ * as they are, and added to the journal. If this writer is killed as well, the next one continues.
  */
 #ifndef HIL_CONTINUATION_H
 #define HIL_CONTINUATION_H
@@ -15,13 +14,13 @@
 
 struct hil_continuation;
 
-/* Of the trace at `path`, which nobody writes. Returns 0 or a negative errno. */
+/* For the trace at `path`, which must have no writer. Returns 0 or a negative errno. */
 int hil_continuation_open(struct hil_continuation **continuation, const char *path);
 
-/* The rows of a stream that the journal knows of. */
+/* The number of the stream's rows in the journal. */
 uint64_t hil_continuation_rows(const struct hil_continuation *continuation, unsigned stream);
 
-/* Behind those. Returns 0 or a negative errno. */
+/* Appends rows after those. Returns 0 or a negative errno. */
 int hil_continuation_append(struct hil_continuation *continuation, unsigned stream,
                             const double *rows, size_t count);
 

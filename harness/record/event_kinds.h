@@ -1,8 +1,8 @@
 /*
- * The kinds of events that a record has: what happened at a node's step. This table is the one
- * place that names them; docs/record.md has it for people.
+ * The kinds of events in a record: what happened at a node's step. This table alone defines their
+ * names; docs/record.md describes them.
  *
- *      KIND(NAME, name in the record, what the event's value is; "": it has none)
+ *      KIND(NAME, name in the record, meaning of the event's value; "": it has none)
  */
 #ifndef HIL_EVENT_KINDS_H
 #define HIL_EVENT_KINDS_H

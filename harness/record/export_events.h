@@ -1,4 +1,4 @@
-/* The table of a record's events, and what it shares with those of its streams. */
+/* Writes the table of a record's events; shares number formatting with the tables of streams. */
 #ifndef EXPORT_EVENTS_H
 #define EXPORT_EVENTS_H
 

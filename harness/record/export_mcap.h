@@ -1,18 +1,19 @@
-/* Traces for Foxglove, PlotJuggler and others that read MCAP. */
+/* Exports traces for Foxglove, PlotJuggler and other programs that read MCAP. */
 #ifndef HIL_EXPORT_MCAP_H
 #define HIL_EXPORT_MCAP_H
 
 #include <stdio.h>
 
-/* The file's name, in the folder of its run. */
+/* The file's name in the folder of its run. */
 #define HIL_EXPORT_MCAP "trace.mcap"
 
 /*
- * Writes DIR/trace.h5 as DIR/trace.mcap: a topic for each stream, "/hub" or "/cell/007", with a
- * message in JSON for each row, and "/events", in the order of time, which is in ns from the start
- * of the run. What is no number is null. The memory that it takes does not grow with the rows.
+ * Writes DIR/trace.h5 as DIR/trace.mcap. Each stream is a topic, "/hub" or "/cell/007", with a JSON
+ * message for each row; "/events" is another topic. Messages are in order of time, in ns from the
+ * start of the run. Values that are not numbers are null. Memory use does not grow with the number
+ * of rows.
  *
- * Says to `messages` what it wrote, or in a line why not. Returns 0 or a negative errno.
+ * Reports to `messages` which file it wrote, or why it failed. Returns 0 or a negative errno.
  */
 int hil_export_mcap(const char *dir, FILE *messages);
 

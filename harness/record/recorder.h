@@ -1,17 +1,16 @@
 /*
- * The recorder: takes rows of numbers from loops without ever holding one up, and a writer
- * process puts them into a trace.
- *
+ * The recorder takes rows of numbers from loops without ever delaying them. A writer process puts
+ * the rows into a trace.
  *      loop --row--> ring (one for each stream) --> writer process --> trace.h5, and its journal
  *
- * Events come from many threads into one stream, so each of them has a ring of its own.
+ * The stream of events comes from many threads, each of which has its own ring.
  *
- * The rings lie in memory that is shared with child processes made after the recorder was
- * opened. So the loops may run in children, and what a killed child recorded is not lost. Nor is it
- * when another dies: the writer goes on when who opened the recorder is killed, and ends the trace;
- * and should the writer be killed, who opened the recorder starts another, which goes on behind the
- * rows that the journal has (continuation.h). Should both be, the journal has all rows but those of
- * the writer's last period, of 50 ms at most where it has a core to run on.
+ * The rings are in memory that is shared with child processes made after the recorder was opened.
+ * Loops may thus run in children, and the rows of a killed child are not lost. If the process that
+ * opened the recorder is killed, the writer continues and finishes the trace. If the writer is
+ * killed, the process that opened the recorder starts another one, which continues after the rows
+ * in the journal (continuation.h). If both are killed, the journal has all rows except those of the
+ * writer's last period, which is at most 50 ms if the writer has a core to run on.
  */
 #ifndef HIL_RECORDER_H
 #define HIL_RECORDER_H
@@ -26,27 +25,29 @@ struct hil_recorder;
 struct hil_stream;
 
 /*
- * Creates the trace's journal (see hil_trace_create) and a ring for each of its streams. Where the
- * trace is
- * to be whole, a full ring makes the loop wait for the writer (virtual time); else the row is
- * dropped and counted (real time). Where the last stream is HIL_EVENTS, it has `event_rings` rings,
- * one for each thread that adds to it; else there are 0. Returns 0 or a negative errno.
+ * Creates the trace's journal (see hil_trace_create) and a ring for each of its streams. If the
+ * trace must be whole (virtual time), a full ring makes the loop wait for the writer. Otherwise
+ * (real time) the row is dropped and counted. If the last stream is HIL_EVENTS, it has
+ * `event_rings` rings, one for each thread that adds events; otherwise event_rings is 0. Returns 0
+ * or a negative errno.
  */
 int hil_recorder_open(struct hil_recorder **recorder, const char *path,
                       const struct hil_trace_config *config, unsigned event_rings);
 
 struct hil_stream *hil_recorder_stream(struct hil_recorder *recorder, unsigned index);
 
-/* A ring of events; NULL: there are not so many. */
+/* Ring number `ring` of the events; NULL: there are fewer. */
 struct hil_stream *hil_recorder_events(struct hil_recorder *recorder, unsigned ring);
 
-/* What its owner has a part in. Each may be NULL. */
+/* Callbacks of the recorder's owner. Each may be NULL. */
 struct hil_recorder_owner {
-    void (*part)(void *arg); /* in the writer, first: it is another process from here on */
-    /* At the end of the trace, in the writer's process or in this. */
-    int (*add)(void *arg, struct hil_trace *trace); /* before the trace is closed; 0 or an errno */
-    /* In the writer alone, when who opened the recorder has died: the trace is whole, or has
-     * become what `rc` says. */
+    void (*part)(void *arg); /* called first in the writer, which is a separate process from then
+                              * on */
+    /* Called at the end of the trace, in the writer's process or in this one. */
+    int (*add)(void *arg, struct hil_trace *trace); /* called before the trace is closed; returns 0
+                                                     * or an errno */
+    /* Called only in the writer, when the process that opened the recorder has died; `rc` is 0 if
+     * the trace is whole, or its error. */
     void (*inherit)(void *arg, int rc);
     void *arg;
 };
@@ -54,46 +55,46 @@ struct hil_recorder_owner {
 void hil_recorder_own(struct hil_recorder *recorder, const struct hil_recorder_owner *owner);
 
 /*
- * Starts the writer, a child process: it is deaf to what ends the others, has the ordinary
- * scheduling, or in real time what nobody else wants, and the caller's affinity, which should leave
- * out the loops' cores. Returns when the trace is there: 0 or a negative errno.
+ * Starts the writer, a child process. It ignores the signals that end the others. It has ordinary
+ * scheduling, or in real time the lowest one, and the caller's affinity, which should exclude the
+ * loops' cores. Returns when the trace exists: 0 or a negative errno.
  */
 int hil_recorder_start(struct hil_recorder *recorder);
 
-/* How the writer is: 0; or the first error that it met, -EOWNERDEAD when it was killed once too
- * often: until then another takes its place here. After an error all rows are dropped and counted.
- * The process that started it. */
+/* The state of the writer: 0, or the first error that it met; -EOWNERDEAD when it was killed too
+ * often. Until then, this call starts a replacement for a killed writer. After an error all rows
+ * are dropped and counted. Call it in the process that started the writer. */
 int hil_recorder_check(struct hil_recorder *recorder);
 
-/* How many writers took another's place. */
+/* How many times a killed writer was replaced. */
 unsigned hil_recorder_restarts(const struct hil_recorder *recorder);
 
 /*
- * Writes out what is in the rings, and closes the trace. Returns 0, or what hil_recorder_check
- * would: no row that came later is in the trace. No loop records any more.
+ * Writes the rows that are left in the rings, and closes the trace. Returns 0, or the error of
+ * hil_recorder_check, after which no row was recorded. Loops must not record any more.
  */
 int hil_recorder_finish(struct hil_recorder *recorder);
 
-/* Rows dropped by all streams so far. Any process. */
+/* Number of rows dropped by all streams so far. Any process may call it. */
 uint64_t hil_recorder_dropped(const struct hil_recorder *recorder);
 
-/* Frees it; finishes it first, where that was not done. NULL is allowed. */
+/* Frees the recorder, and finishes it first if necessary. NULL is allowed. */
 void hil_recorder_close(struct hil_recorder *recorder);
 
 /* --- the loop's side: one thread for each stream ------------------------------------------ */
 
-/* Touches the stream's memory, so that no row costs a page fault; rows that wait there stay. In the
- * process that records, before its first row; NULL is allowed. */
+/* Touches the stream's memory so that no row causes a page fault; rows already in the ring are
+ * kept. Call it in the recording process before its first row; NULL is allowed. */
 void hil_stream_prepare(struct hil_stream *stream);
 
 /*
- * Where the next row goes: the columns' numbers side by side. NULL when it is dropped (or
- * `stream` is NULL). Never a system call unless the trace is to be whole; never waits for a writer
+ * Where to write the next row: the columns' numbers side by side. NULL when the row is dropped, or
+ * `stream` is NULL. Makes no system call unless the trace must be whole; never waits for a writer
  * that is not running.
  */
 double *hil_stream_row(struct hil_stream *stream);
 
-/* Gives the row to the writer. */
+/* Hands the row over to the writer. */
 void hil_stream_commit(struct hil_stream *stream);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The record of a run whose processes were all killed, made whole from its journal.
+ * Makes a record whole from its journal after all processes of its run were killed.
  */
 #ifndef HIL_RECOVER_H
 #define HIL_RECOVER_H
@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 /*
- * Makes DIR/trace.h5 whole, with all rows that the journal knows of; nothing where it is whole.
- * Sums it up in DIR/summary.json where there is none. Says to `messages` what is there then, or why
- * it is not. Returns 0 or a negative errno: -EBUSY when a run writes there now, -ENOENT when no run
- * ever did. The old file stays until the new one takes its place.
+ * Makes DIR/trace.h5 whole, with all rows in the journal; does nothing if it is whole already.
+ * Writes DIR/summary.json if there is none. Reports to `messages` what it recovered, or why it
+ * failed. Returns 0 or a negative errno: -EBUSY when a run is writing there now, -ENOENT when there
+ * never was a run. The old file remains until the new one replaces it.
  */
 int hil_recover(const char *dir, FILE *messages);
 

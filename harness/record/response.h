@@ -1,13 +1,12 @@
 /*
- * How signals answered the events of a run, judged as it happens and in constant memory.
+ * Judges how signals responded to the events of a run, during the run and in constant memory.
  *
- * A *measure* is a signal that should follow a reference: the sum of the outputs, or one of
- * them. Its *response* to an event is what it did from then until the next event: how far it
- * went, when it settled, and what it did in the window of its steady state. docs/figures.md
- * defines each figure.
+ * A *measure* is a signal that should follow a reference: the sum of the outputs, or one of them.
+ * Its *response* to an event is its course from then until the next event: how far it went, when it
+ * settled, and its values in the window of the steady state. docs/figures.md defines each figure.
  *
- * The responses are plain memory; each measure has one writer, which has a cursor of its own. They
- * may lie in memory that processes share.
+ * The responses are plain memory, which processes may share. Each measure has one writer, which has
+ * its own cursor.
  */
 #ifndef HIL_RESPONSE_H
 #define HIL_RESPONSE_H
@@ -20,72 +19,71 @@
 #include "samples.h"
 
 struct hil_response {
-    double band; /* to either side of the reference; 0: a share of that */
+    double band; /* half-width around the reference; 0: a share of the reference */
     uint64_t count;
-    uint64_t last_ns;        /* of the newest sample */
-    double first, last;      /* samples */
-    double before_reference; /* at the end of the event before */
-    double reference;        /* the newest */
+    uint64_t last_ns;        /* time of the newest sample */
+    double first, last;      /* first and newest sample */
+    double before_reference; /* reference at the end of the event before */
+    double reference;        /* newest reference */
     double min, max;
     uint64_t min_ns, max_ns;
 
-    /* Once the change is over: since when it is in the band without a break. */
+    /* Once the change is over: whether it is in the band, and since when without a break. */
     bool judged, inside;
     uint64_t inside_ns, inside_count;
 
-    /* Of the window so far: the samples of that stretch, and those before it. */
+    /* The window so far: the samples of the settled stretch, and the samples before it. */
     struct hil_samples settled, unsettled;
 };
 
 /* The responses of all measures to all events. */
 struct hil_responses {
     struct hil_event *events;
-    struct hil_response *at; /* by event, then by measure */
+    struct hil_response *at; /* indexed by event, then by measure */
     unsigned event_count, measure_count;
     _Atomic unsigned now; /* the newest event that has a sample */
 };
 
-/* Where a writer is in the events. It begins with zero. */
+/* A writer's position in the events. Initially zero. */
 struct hil_cursor {
-    unsigned now;    /* the event that its newest sample is of */
-    unsigned before; /* the one before that had samples; late steps may leave some out */
+    unsigned now;    /* event of its newest sample */
+    unsigned before; /* the last earlier event with samples; late steps may skip some events */
     uint64_t newest_ns;
 };
 
-/* The memory that they take. */
+/* The memory that they need. */
 size_t hil_responses_size(unsigned events, unsigned measures);
 
-/* Lays them out in `memory`, which is zero. */
+/* Initializes them in `memory`, which must be zero. */
 void hil_responses_init(struct hil_responses *responses, void *memory,
                         const struct hil_event *events, unsigned event_count,
                         unsigned measure_count);
 
-/* The measure has a band of so much to either side, in its own unit; 0: a share of its reference.
- */
+/* Sets the half-width of the measure's band, in its own unit; 0: a share of its reference. */
 void hil_responses_set_band(struct hil_responses *responses, unsigned measure, double band);
 
-/* Touches the memory, so that no sample costs a page fault. */
+/* Touches the memory so that no sample causes a page fault. */
 void hil_responses_prepare(struct hil_responses *responses);
 
 /* A time at which each of a writer's measures has a sample. */
 struct hil_moment {
     uint64_t t_ns;
     const struct hil_event *event;
-    struct hil_response *before, *at; /* the responses to the event before and to this */
-    bool over;                        /* nothing changes any more */
-    bool window_begins;               /* with this sample */
+    struct hil_response *before, *at; /* responses to the event before and to the current one */
+    bool over;                        /* all changes have ended */
+    bool window_begins;               /* this sample begins the window */
 };
 
-/* Times do not go back. */
+/* Times must not decrease. */
 struct hil_moment hil_responses_at(struct hil_responses *responses, struct hil_cursor *cursor,
                                    uint64_t t_ns);
 
-/* Adds a sample of a measure, and the reference of that time; NAN: it has none. */
+/* Adds a sample of a measure, and the reference at that time (NAN: none). */
 void hil_response_add(const struct hil_moment *moment, unsigned measure, double reference,
                       double value);
 
-/* Samples that came one after another since a moment: a row for each time, which has values and
- * references of several measures. */
+/* Consecutive samples after a moment. There is a row for each time, with values and references of
+ * several measures. */
 enum { HIL_SERIES_MAX = 8 };
 
 struct hil_response_series {
@@ -94,14 +92,15 @@ struct hil_response_series {
     const double *rows[HIL_SERIES_MAX];
 };
 
-/* Adds a measure's samples, of which `reference` and `value` say where they are in the rows; it has
- * had that of the moment. The result is the same as of adding them one by one, for less. */
+/* Adds a measure's samples; `reference` and `value` are its positions in the rows. The sample of
+ * the moment itself must have been added before. The result is the same as of adding them one by
+ * one, at a lower cost. */
 void hil_response_add_series(const struct hil_moment *moment, unsigned measure,
                              const struct hil_response_series *series, unsigned reference,
                              unsigned value);
 
-/* Whether `later`, the moment of the same writer's next sample, is one of those that can be added
- * in a series with it. */
+/* Whether `later`, the moment of the same writer's next sample, can be added in one series with
+ * `moment`. */
 static inline bool hil_moment_goes_on(const struct hil_moment *moment,
                                       const struct hil_moment *later)
 {
@@ -109,26 +108,28 @@ static inline bool hil_moment_goes_on(const struct hil_moment *moment,
            later->over == moment->over && !later->window_begins;
 }
 
-/* The figures. NAN: there is none. */
+/* The figures. NAN: not available. */
 struct hil_figures {
-    double reference, last;    /* at the end, which is last_s */
-    double band;               /* to either side of the reference, at the end */
-    double extreme, extreme_s; /* the furthest that it went, and when */
-    double deviation;          /* of the extreme from the reference; below: negative */
-    double overshoot_pct; /* beyond the new reference, of the change; NAN: not a change of it */
-    double deviation_pct; /* of the reference; NAN: that is within the band of 0 */
+    double reference, last;    /* at last_s, the end */
+    double band;               /* half-width around the reference at the end */
+    double extreme, extreme_s; /* the value furthest away, and its time */
+    double deviation;          /* extreme minus reference; below it is negative */
+    double overshoot_pct; /* beyond the new reference, in percent of the change; NAN: the reference
+                           * did not change */
+    double deviation_pct; /* in percent of the reference; NAN: the reference is within the band
+                           * around 0 */
     double settling_ms;   /* from the end of the change; NAN: it did not settle */
     bool settled;
     double min, min_s, max, max_s, last_s;
-    double from_s, to_s; /* the window: its first and its last sample */
+    double from_s, to_s; /* times of the first and last sample in the window */
     double mean, pp, rms_deviation;
 };
 
 void hil_responses_figures(const struct hil_responses *responses, unsigned event, unsigned measure,
                            struct hil_figures *figures);
 
-/* The one of `count` measures from `first` on that answered the event worst: of those that did not
- * settle the one that swings most, else the one that took longest. */
+/* The measure with the worst response to the event, among `count` measures from `first` on: the one
+ * that swings most among those that did not settle, or else the one that took longest. */
 unsigned hil_responses_worst(const struct hil_responses *responses, unsigned event, unsigned first,
                              unsigned count);
 

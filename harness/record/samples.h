@@ -1,7 +1,7 @@
 /*
- * What some samples of a signal have in common: extremes, mean, and the sum of the squared
- * distances from the mean. By Welford's running form, which does not cancel however small the
- * ripple is beside the mean.
+ * Statistics of some samples of a signal: extremes, mean, and the sum of the squared distances from
+ * the mean. It uses Welford's running form, which loses no precision even if the ripple is tiny
+ * compared to the mean.
  */
 #ifndef HIL_SAMPLES_H
 #define HIL_SAMPLES_H
@@ -10,9 +10,9 @@
 
 struct hil_samples {
     uint64_t count;
-    uint64_t from_ns, to_ns; /* of the first and the last sample */
+    uint64_t from_ns, to_ns; /* times of the first and the last sample */
     double min, max, mean;
-    double squares; /* of the distances from the mean, summed up */
+    double squares; /* sum of the squared distances from the mean */
 };
 
 static inline void hil_samples_add(struct hil_samples *s, uint64_t t_ns, double value)
@@ -29,7 +29,7 @@ static inline void hil_samples_add(struct hil_samples *s, uint64_t t_ns, double 
     s->squares += distance * (value - s->mean);
 }
 
-/* Adds all of `later`, which came after those of `s`. */
+/* Adds the samples of `later`, which came after those of `s`. */
 void hil_samples_merge(struct hil_samples *s, const struct hil_samples *later);
 
 #endif

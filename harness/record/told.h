@@ -1,6 +1,6 @@
 /*
- * What summary.json tells of a run. The file may be anybody's, and there may be none: a figure that
- * it does not tell is no number.
+ * Reads the results of a run from summary.json. The file is not trusted, and may be missing:
+ * figures that are not in it are NAN.
  */
 #ifndef HIL_TOLD_H
 #define HIL_TOLD_H
@@ -16,45 +16,47 @@ struct hil_told {
 struct hil_told hil_told_of_run(const char *dir);
 void hil_told_close(struct hil_told *told);
 
-/* The figures of a measure after the run's last event; overshoot_pct is the greatest of all. */
+/* The figures of a measure after the run's last event; overshoot_pct is the greatest of all
+ * events. */
 struct hil_told_figures {
     bool settled;
     double settling_ms, overshoot_pct, mean, pp, band;
-    double from_s, to_s; /* the window of its steady state */
+    double from_s, to_s; /* the steady-state window */
 };
 
-/* A measure; or an array of them, with the figures of the worst. Texts are the summary's. */
+/* A measure; or an array of measures, with the figures of the worst. Texts belong to the
+ * summary. */
 struct hil_told_measure {
     const char *name, *unit;
     bool array;
-    bool judged, settled; /* whether that is told; of an array: all have */
-    int worst;            /* of an array: which is; -1: not told */
+    bool judged, settled; /* whether it was judged, and settled; for an array: all of them */
+    int worst;            /* for an array: index of the worst; -1: unknown */
     struct hil_told_figures figures;
-    double startup_ms; /* from the start, until it had settled; NAN of an array */
+    double startup_ms; /* settling time from the start; NAN for an array */
 };
 
-/* The measure of this name; false, with figures that are none, where there is none. */
+/* Finds the measure of this name. Without it, returns false and figures that are NAN. */
 bool hil_told_measure(const struct hil_told *told, const char *name, struct hil_told_measure *m);
 
-/* The first one, and the first array of them: those that a run is shown by. */
+/* Finds the first measure, or the first array of measures. A run is represented by these. */
 bool hil_told_first(const struct hil_told *told, bool array, struct hil_told_measure *m);
 
-/* The nodes of array `i`, all together: steps that did not end in time, of those that were due.
- * False: there are no more. */
+/* Array `i` of nodes as a whole: steps that did not end in time, out of those due. Returns false if
+ * there are no more. */
 struct hil_told_nodes {
     const char *name;
     double missed, due;
 };
 bool hil_told_nodes(const struct hil_told *told, unsigned i, struct hil_told_nodes *nodes);
 
-/* The first round trip that was measured: its median, and what 1 % and 0.1 % exceed, in us. */
+/* The first measured round trip in us: its median, and the times exceeded by 1 % and 0.1 %. */
 void hil_told_round_trip(const struct hil_told *told, double us[3]);
 
-/* Whether the run is valid: -1 where it is not told. And the first reason why not, or "". */
+/* Whether the run is valid, or -1 if that is unknown; and the first reason why it is not, or "". */
 int hil_told_valid(const struct hil_told *told);
 const char *hil_told_invalid(const struct hil_told *told);
 
-/* A number in an object; NAN: there is none. */
+/* A number in an object; NAN: missing. */
 double hil_told_number(const json_t *object, const char *key);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The figures of a run as a page has them: those that `hiloco plot` draws, by the same names, each
+ * The figures of a run as data of a page: the figures of `hiloco plot` under the same names, each
  * with its curves in blocks (blocks.h).
  *
  *      [{id, title, curves: [{name, unit, doc, role, rows, shortest, period_ns, data}],
@@ -12,11 +12,11 @@
 
 #include "../figures/plot_data.h"
 
-/* Those of the measures alone, or all; with about `most` bytes of data. Returns NULL after a
- * message where the record cannot be read. */
+/* Only the figures of the measures, or all, with about `most` bytes of data. Returns NULL after a
+ * message if the record cannot be read. */
 json_t *hil_curves(const struct plot_run *run, bool measures_alone, size_t most);
 
-/* A text that may be anybody's. */
+/* Converts an untrusted text to JSON. */
 json_t *hil_curves_text(const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A signal's blocks as text for a page: bytes that compress well, deflated (zlib), in base64.
- * unpack.js reads them.
+ * Packs a signal's blocks as text for a page: bytes that compress well, deflated (zlib), in base64.
+ * unpack.js unpacks them.
  *
  *      u8       level of each block; 128 is added where it is apart from the one before
  *      varint   its time in ns, as the difference from when it was expected: the time of the one
@@ -16,13 +16,13 @@
 #include "blocks.h"
 
 struct hil_packed {
-    char *text; /* to be freed */
+    char *text; /* the caller frees it */
     size_t blocks;
-    size_t size; /* of the text, or what its blocks count as at the least */
+    size_t size; /* size of the text, or at least the size counted for its blocks */
 };
 
-/* So that its size is about `most` bytes, or less. `period_ns` is from one row to the next; 0:
- * not known. Returns 0 or -ENOMEM. */
+/* Keeps the size to about `most` bytes or less. `period_ns` is the interval of rows; 0: not known.
+ * Returns 0 or -ENOMEM. */
 int hil_pack(struct hil_packed *packed, const struct hil_blocks *blocks, uint64_t period_ns,
              size_t most);
 

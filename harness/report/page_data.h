@@ -1,6 +1,6 @@
 /*
- * All data of a report: {hiloco: version, made: when, sweeps: [as in page_sweep.h],
- * runs: [as in page_run.h, and those of sweeps as in page_point.h]}
+ * The data of a report: {hiloco: version, made: when, sweeps: [as in page_sweep.h], runs: [as in
+ * page_run.h, and the runs of sweeps as in page_point.h]}
  */
 #ifndef HIL_PAGE_DATA_H
 #define HIL_PAGE_DATA_H
@@ -8,8 +8,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Of runs, and of the points of sweeps and of tests. Returns 0, or a negative errno after a
- * message: -ENOENT where a folder has no results. */
+/* The folders may hold runs, sweeps and tests. Returns 0, or a negative errno after a message:
+ * -ENOENT if a folder has no results. */
 int hil_page_data(json_t **data, const char *const *dirs, unsigned count, FILE *messages);
 
 #endif

@@ -1,18 +1,18 @@
 /*
- * A run of a sweep as a page has it. There may be thousands, so it is what tables, distributions
- * and maps need; some of the runs have the curves of their measures as well.
+ * A run of a sweep as data of a page. There may be thousands, so it has just what tables,
+ * distributions and maps need; some of the runs also have the curves of their measures.
  *
  *      {label, sweep, values, status,
  *       summary: {scenario, mode, elapsed_s, verdict, validity, nodes, measures, limits,
- *                 and with curves events, faults},
- *       record, no_record: of those that have curves, as page_run.h has them}
+ *                 and events, faults if it has curves},
+ *       record, no_record: only if it has curves, as in page_run.h}
  */
 #ifndef HIL_PAGE_POINT_H
 #define HIL_PAGE_POINT_H
 
 #include "page_run.h"
 
-/* With about `most` bytes of curves. NULL: no memory. */
+/* With about `most` bytes of curves. NULL: memory ran out. */
 json_t *hil_page_point_json(const struct hil_page_run *run, size_t most);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * A run as a page has it: what its folder holds.
+ * A run as data of a page, from the contents of its folder.
  *
- *      {label, dir, tested, status: of one of tests; summary, scenario, trace,
+ *      {label, dir, tested, status: only for a test; summary, scenario, trace,
  *       record: {duration_s, figures, histograms, events}; or null, and why as no_record}
  */
 #ifndef HIL_PAGE_RUN_H
@@ -12,18 +12,19 @@
 
 struct hil_page_run {
     char *dir, *label;
-    json_t *point; /* of a sweep's or of tests' index, borrowed; NULL: it is a run by itself */
-    int sweep;     /* the number of the sweep that it is of; -1: none */
-    bool is_drawn; /* a sweep's figures have its curves */
+    json_t *point; /* its entry in the index of a sweep or of tests, borrowed; NULL: a single run */
+    int sweep;     /* number of its sweep; -1: none */
+    bool is_drawn; /* the figures of its sweep show its curves */
 };
 
 void hil_page_run_free(struct hil_page_run *run);
 
-/* With about `most` bytes of curves; of tests that did not fail those of the measures. NULL: no
- * memory. */
+/* With about `most` bytes of curves; a test that did not fail only has the curves of its measures.
+ * NULL: memory ran out. */
 json_t *hil_page_run_json(const struct hil_page_run *run, size_t most);
 
-/* {duration_s, figures}, those of the measures; null where there is no record, and *why is. */
+/* {duration_s, figures} with the figures of the measures; null, with the reason in *why, if there
+ * is no record. */
 json_t *hil_page_measures(const char *dir, size_t most, json_t **why);
 
 /* The text of the run's scenario, or null. */

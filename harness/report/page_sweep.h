@@ -1,17 +1,18 @@
 /*
- * A sweep as a page has it: what sweep.json says of all of its runs.
+ * A sweep as data of a page, from sweep.json.
  *
  *      {label, keys: [{key, unit, words}], drawn, distributions, bisection, every, scenario}
  *
- * `every`: one run of so many is in its figures; and those that came off worst, or lie beside the
- * place that a bisection looked for. `scenario` is that of the first run.
+ * `every`: one in this many runs is in its figures, in addition to the worst runs, and to the runs
+ * on either side of the limit that a bisection found. `scenario` is the first run's.
  */
 #ifndef HIL_PAGE_SWEEP_H
 #define HIL_PAGE_SWEEP_H
 
 #include "page_run.h"
 
-/* Of its runs, in the order of its points; chooses those that are drawn. NULL: no memory. */
+/* For the runs in the order of the sweep's points; chooses the runs to draw. NULL: memory ran
+ * out. */
 json_t *hil_page_sweep_json(const char *label, const json_t *index, struct hil_page_run *runs,
                             unsigned count);
 

@@ -3,8 +3,9 @@
  * declared by hand from the standard, version 2.0.4: section 2.1 has what both kinds of FMU share,
  * section 4.2 has co-simulation. Names and the order of values are the standard's.
  *
- * Each function is declared twice: its type (fmi2DoStepTYPE), for who loads an FMU, and itself
- * (fmi2DoStep), for who writes one. This header stands alone; it is C11, and C++11.
+ * Each function is declared twice: its type (fmi2DoStepTYPE) is for code that loads an FMU, and the
+ * function itself (fmi2DoStep) is for code that implements one. This header stands alone; it is
+ * C11, and C++11.
  */
 #ifndef HIL_FMI2_H
 #define HIL_FMI2_H
@@ -18,8 +19,8 @@ extern "C" {
 /* --- types: 2.1.2 ------------------------------------------------------------------------------
  */
 
-typedef void *fmi2Component;            /* an instance of the FMU; the FMU knows what is in it */
-typedef void *fmi2ComponentEnvironment; /* the importer's, handed back in callbacks */
+typedef void *fmi2Component;            /* an instance of the FMU, opaque to the importer */
+typedef void *fmi2ComponentEnvironment; /* the importer's object, passed back in callbacks */
 typedef void *fmi2FMUstate;
 typedef unsigned fmi2ValueReference;
 typedef double fmi2Real;
@@ -39,15 +40,15 @@ typedef char fmi2Byte;
 
 typedef enum {
     fmi2OK,
-    fmi2Warning, /* go on; a message was logged */
-    fmi2Discard, /* not done, the FMU is as before; see fmi2GetXXXStatus */
+    fmi2Warning, /* continue; a message was logged */
+    fmi2Discard, /* not done, the FMU is unchanged; see fmi2GetXXXStatus */
     fmi2Error,   /* this instance is lost */
     fmi2Fatal,   /* all instances of this FMU are lost */
-    fmi2Pending, /* doStep goes on in the background: canRunAsynchronuously (so spelled) */
+    fmi2Pending, /* doStep continues in the background: canRunAsynchronuously (so spelled) */
 } fmi2Status;
 
-/* The message is a format of printf, and its arguments follow. In it, #r7# stands for the name of
- * the Real variable 7 (also #i, #b, #s), and ## for a #. */
+/* The message is a printf format, and its arguments follow. In it, #r7# stands for the name of the
+ * Real variable 7 (also #i, #b, #s), and ## for a #. */
 typedef void (*fmi2CallbackLogger)(fmi2ComponentEnvironment componentEnvironment,
                                    fmi2String instanceName, fmi2Status status, fmi2String category,
                                    fmi2String message, ...);
@@ -55,7 +56,7 @@ typedef void *(*fmi2CallbackAllocateMemory)(size_t nobj, size_t size); /* as cal
 typedef void (*fmi2CallbackFreeMemory)(void *obj);
 typedef void (*fmi2StepFinished)(fmi2ComponentEnvironment componentEnvironment, fmi2Status status);
 
-/* stepFinished may be NULL. The structure must stay as it is as long as the instance lives. */
+/* stepFinished may be NULL. The structure must remain unchanged during the life of the instance. */
 typedef struct {
     fmi2CallbackLogger logger;
     fmi2CallbackAllocateMemory allocateMemory;
@@ -78,7 +79,7 @@ typedef enum {
     fmi2CoSimulation,
 } fmi2Type;
 
-/* fmuResourceLocation is a URI: file:///... of the unpacked folder `resources`, without a '/' at
+/* fmuResourceLocation is the URI of the unpacked folder `resources`, file:///..., without a '/' at
  * its end. Returns NULL on failure, after a message to the logger. */
 typedef fmi2Component fmi2InstantiateTYPE(fmi2String instanceName, fmi2Type fmuType,
                                           fmi2String fmuGUID, fmi2String fmuResourceLocation,
@@ -151,10 +152,10 @@ typedef fmi2Status fmi2DoStepTYPE(fmi2Component c, fmi2Real currentCommunication
 typedef fmi2Status fmi2CancelStepTYPE(fmi2Component c);
 
 typedef enum {
-    fmi2DoStepStatus,       /* of GetStatus */
-    fmi2PendingStatus,      /* of GetStringStatus */
-    fmi2LastSuccessfulTime, /* of GetRealStatus: where a discarded step ended */
-    fmi2Terminated,         /* of GetBooleanStatus: whether the FMU wants the end */
+    fmi2DoStepStatus,       /* for GetStatus */
+    fmi2PendingStatus,      /* for GetStringStatus */
+    fmi2LastSuccessfulTime, /* for GetRealStatus: where a discarded step ended */
+    fmi2Terminated,         /* for GetBooleanStatus: whether the FMU wants to end */
 } fmi2StatusKind;
 
 typedef fmi2Status fmi2GetStatusTYPE(fmi2Component c, const fmi2StatusKind s, fmi2Status *value);

@@ -4,8 +4,9 @@
  * section 4.2 has co-simulation; parts are named here by its headings. Names and the order of
  * values are the standard's.
  *
- * Each function is declared twice: its type (fmi3DoStepTYPE), for who loads an FMU, and itself
- * (fmi3DoStep), for who writes one. This header stands alone; it is C11, and C++11.
+ * Each function is declared twice: its type (fmi3DoStepTYPE) is for code that loads an FMU, and the
+ * function itself (fmi3DoStep) is for code that implements one. This header stands alone; it is
+ * C11, and C++11.
  */
 #ifndef HIL_FMI3_H
 #define HIL_FMI3_H
@@ -21,8 +22,8 @@ extern "C" {
 /* --- types: "Platform Dependent Definitions" ----------------------------------------------------
  */
 
-typedef void *fmi3Instance;            /* of the FMU, which knows what is in it */
-typedef void *fmi3InstanceEnvironment; /* the importer's, handed back in callbacks */
+typedef void *fmi3Instance;            /* an instance of the FMU, opaque to the importer */
+typedef void *fmi3InstanceEnvironment; /* the importer's object, passed back in callbacks */
 typedef void *fmi3FMUState;
 typedef uint32_t fmi3ValueReference;
 typedef float fmi3Float32;
@@ -52,13 +53,13 @@ typedef bool fmi3Clock;
 
 typedef enum {
     fmi3OK,
-    fmi3Warning, /* go on; a message was logged */
-    fmi3Discard, /* not done, the FMU is as before: try another value or a smaller step */
+    fmi3Warning, /* continue; a message was logged */
+    fmi3Discard, /* not done, the FMU is unchanged: try another value or a smaller step */
     fmi3Error,   /* this instance is lost */
     fmi3Fatal,   /* all instances of this FMU are lost */
 } fmi3Status;
 
-/* The message is text as it is, without a format. */
+/* The message is plain text, not a format. */
 typedef void (*fmi3LogMessageCallback)(fmi3InstanceEnvironment instanceEnvironment,
                                        fmi3Status status, fmi3String category, fmi3String message);
 typedef void (*fmi3IntermediateUpdateCallback)(
@@ -74,8 +75,8 @@ typedef const char *fmi3GetVersionTYPE(void);
 typedef fmi3Status fmi3SetDebugLoggingTYPE(fmi3Instance instance, fmi3Boolean loggingOn,
                                            size_t nCategories, const fmi3String categories[]);
 
-/* resourcePath is the absolute path of the unpacked folder `resources`, with the separator at its
- * end, or NULL where there is none. logMessage and intermediateUpdate may be NULL. Returns NULL on
+/* resourcePath is the absolute path of the unpacked folder `resources`, with a separator at its
+ * end, or NULL if there is none. logMessage and intermediateUpdate may be NULL. Returns NULL on
  * failure. */
 typedef fmi3Instance fmi3InstantiateCoSimulationTYPE(
     fmi3String instanceName, fmi3String instantiationToken, fmi3String resourcePath,

@@ -1,13 +1,13 @@
 /*
- * What an FMU's modelDescription.xml says, of version 2.0 or 3.0: as much of it as co-simulation
- * takes.
+ * The contents of an FMU's modelDescription.xml, version 2.0 or 3.0, as far as co-simulation needs
+ * them.
  */
 #ifndef HIL_FMU_DESCRIPTION_H
 #define HIL_FMU_DESCRIPTION_H
 
 #include "../provider.h"
 
-enum fmu_type { /* those of 2.0 are FLOAT64, INT32, BOOLEAN, STRING and ENUMERATION */
+enum fmu_type { /* FMI 2.0 has FLOAT64, INT32, BOOLEAN, STRING and ENUMERATION */
                 FMU_FLOAT64,
                 FMU_FLOAT32,
                 FMU_INT8,
@@ -36,7 +36,7 @@ enum fmu_causality {
 
 enum { FMU_DIMENSIONS_MAX = 8 };
 
-/* One dimension of an array, as the file says it. */
+/* One dimension of an array as in the file. */
 struct fmu_dimension {
     bool by_reference; /* `size` is the value reference of a structural parameter */
     uint64_t size;
@@ -50,35 +50,36 @@ struct fmu_variable {
     enum fmu_causality causality;
     bool tunable;
     bool exact;   /* its start value may be set before initialization */
-    bool clocked; /* it is there at the ticks of a clock only */
+    bool clocked; /* it only exists at the ticks of a clock */
     bool has_min, has_max;
     double min, max;
     struct fmu_dimension dimensions[FMU_DIMENSIONS_MAX];
     unsigned dimension_count;
-    uint64_t extents[FMU_DIMENSIONS_MAX]; /* found out */
-    uint64_t size;                        /* elements; of a scalar 1 */
+    uint64_t extents[FMU_DIMENSIONS_MAX]; /* the resolved dimensions */
+    uint64_t size;                        /* number of elements; 1 for a scalar */
     unsigned long line, column;
 };
 
 struct fmu_description {
     unsigned version; /* 2 or 3 */
     const char *model_name, *description, *token, *identifier, *tool;
-    bool co_simulation, other_kind; /* has this, has another */
+    bool co_simulation, other_kind; /* it has co-simulation; it has another kind */
     bool needs_tool, only_once;
-    double internal_step_s; /* that is fixed; 0: it has none */
-    double tolerance;       /* 0: the file says none */
+    double internal_step_s; /* if it is fixed; 0: it is not */
+    double tolerance;       /* 0: the file has none */
     struct fmu_variable *variables;
     unsigned variable_count;
-    struct hil_pool *pool; /* what all these point to */
+    struct hil_pool *pool; /* owns everything that these members point to */
 };
 
-/* Reads the file; the settings may have values of structural parameters. Returns 0, or a negative
- * errno after it has said what is wrong, with line and column; fmu_description_free() in any case.
+/*
+ * Reads the file; the settings may have values of structural parameters. Returns 0, or a negative
+ * errno after a message with line and column. Call fmu_description_free() in any case.
  */
 int fmu_description_read(struct fmu_description *description, const char *path,
                          const struct hil_settings *settings, const struct hil_said *said);
 
-/* Whether a setting of the variable's name gives its value: structural parameters. */
+/* Whether a setting with the variable's name sets its value: true for structural parameters. */
 bool fmu_is_structural(const struct fmu_variable *variable);
 void fmu_description_free(struct fmu_description *description);
 

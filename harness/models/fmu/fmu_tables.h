@@ -1,7 +1,7 @@
 /*
- * An FMU's variables as a model's tables. Each number has a row: that of an array, one for each
- * element, x_1, x_2 (and a_1_2). Their names keep to what a scenario may call things: lower-case
- * letters, digits and '_'; what the FMU calls them stands in the explanation.
+ * Converts an FMU's variables to a model's tables. Each number has a row; an array has a row for
+ * each element, x_1, x_2 (and a_1_2). Row names use only the characters allowed in scenario names:
+ * lower-case letters, digits and '_'. The explanation of a row has the FMU's own name.
  */
 #ifndef HIL_FMU_TABLES_H
 #define HIL_FMU_TABLES_H
@@ -9,33 +9,32 @@
 #include "../../scenario/pool.h"
 #include "fmu_description.h"
 
-/* Variables that are got and set in one call. */
+/* Variables that are got or set in one call. */
 struct fmu_group {
-    const struct fmu_variable *first; /* they are of one type */
+    const struct fmu_variable *first; /* all have the same type */
     const uint32_t *references;
     unsigned reference_count;
-    unsigned row; /* of each value, in a row from here */
+    unsigned row; /* row of the first value; the others follow */
     unsigned value_count;
 };
 
-/* The rows of one table, and the groups that they make: of inputs and outputs neighbours of one
- * type, of parameters and states each variable. */
+/* The rows of one table, and their groups. Inputs and outputs are grouped with neighbours of the
+ * same type; each parameter and each state is its own group. */
 struct fmu_table {
     struct hil_quantity *rows;
-    const struct fmu_variable **variables; /* of each row */
+    const struct fmu_variable **variables; /* the variable of each row */
     unsigned count, room;
-    unsigned left_out; /* elements that a table has no room for */
+    unsigned left_out; /* number of elements that do not fit in the table */
     struct fmu_group *groups;
     unsigned group_count;
 };
 
 struct fmu_tables {
     struct fmu_table parameters, inputs, outputs, states;
-    unsigned values_max; /* that one group has */
+    unsigned values_max; /* the most values in one group */
 };
 
-/* Makes them, of memory of the description's pool. Returns 0, or a negative errno after it has said
- * what is wrong. */
+/* Makes the tables in the description's pool. Returns 0, or a negative errno after a message. */
 int fmu_tables_make(struct fmu_tables *tables, const struct fmu_description *description,
                     const struct hil_said *said);
 

@@ -1,6 +1,6 @@
 /*
- * Netlists: a circuit that ngspice simulates, in a process of its own which is a program as those
- * of program.h. docs/netlists.md says what a netlist declares.
+ * Netlists: circuits simulated by ngspice in a separate process, which is a program as in
+ * program.h. docs/netlists.md describes the declarations in a netlist.
  */
 #ifndef HIL_NETLIST_H
 #define HIL_NETLIST_H

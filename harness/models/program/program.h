@@ -1,6 +1,6 @@
 /*
- * Programs: a model in any language, as a process that is told of each step in a line of text and
- * answers in one. docs/writing-a-program.md is the protocol.
+ * Programs: models in any language. A model is a process that receives each step as a line of text
+ * and answers with another line. docs/writing-a-program.md defines the protocol.
  */
 #ifndef HIL_PROGRAM_H
 #define HIL_PROGRAM_H
@@ -10,9 +10,9 @@
 extern const struct hil_provider hil_program_provider;
 
 /*
- * Sets made->model, made->hash and made->own of what the program `argv`, which is freed with the
- * model, says that it is. made->name ends in the path of a file, which is hashed. As load() of a
- * provider; and its unload().
+ * Starts the program `argv`, which is freed with the model, and sets made->model, made->hash and
+ * made->own from its declarations. made->name ends in the path of a file, which is hashed. These
+ * are the load() and unload() of a provider.
  */
 int hil_program_load(struct hil_loaded *made, char **argv, const char *file,
                      const struct hil_said *said);

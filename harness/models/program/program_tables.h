@@ -1,5 +1,5 @@
 /*
- * The tables of a program, as it tells them in lines when it is started
+ * The tables of a program, which it declares in lines when it is started
  * (docs/writing-a-program.md).
  */
 #ifndef HIL_PROGRAM_TABLES_H
@@ -9,7 +9,7 @@
 
 #include "../provider.h"
 
-/* How many rows of one kind a program may have. */
+/* The most rows of one kind. */
 enum { HIL_PROGRAM_ROWS = HIL_QUANTITIES_MAX };
 
 enum hil_program_table {
@@ -21,15 +21,15 @@ enum hil_program_table {
 };
 
 struct hil_program_tables {
-    char *name, *doc; /* NULL: not told yet */
-    uint32_t kind;    /* 0: likewise */
+    char *name, *doc; /* NULL: not declared yet */
+    uint32_t kind;    /* 0: not declared yet */
     bool begun, complete;
     struct hil_quantity rows[HIL_PROGRAM_TABLES][HIL_PROGRAM_ROWS];
     unsigned counts[HIL_PROGRAM_TABLES];
 };
 
-/* Takes one line, which it changes. Texts are copies. Returns 0, or a negative errno after it has
- * said what is wrong with the line. */
+/* Parses one line, which it modifies. Texts are copied. Returns 0, or a negative errno after a
+ * message. */
 int hil_program_tables_take(struct hil_program_tables *tables, char *line,
                             const struct hil_said *said);
 
