@@ -6,6 +6,7 @@
  * what else is needed: the trace's configuration, the place of each chunk, and the rows that are in
  * no chunk yet. The kernel has all of it when a function here returns, so the journal survives any
  * end of the process. (It does not survive a crash of the machine: nothing is synced to the disk.)
+ *
  *      head      magic, and the trace's configuration as JSON
  *      tails     of each stream: its total number of rows, and the rows that are in no chunk
  *      index     a record for each chunk in the trace, in the order of writing

@@ -1,5 +1,6 @@
 /*
  * The columns of a node's stream, in order:
+ *
  *      time_s                  and in real time: step, plant_time_s
  *      for each measure        its value, and its reference if it has one; a measure of each
  *                              signal has no column, since those signals are recorded

@@ -1,6 +1,7 @@
 /*
  * The recorder takes rows of numbers from loops without ever delaying them. A writer process puts
  * the rows into a trace.
+ *
  *      loop --row--> ring (one for each stream) --> writer process --> trace.h5, and its journal
  *
  * The stream of events comes from many threads, each of which has its own ring.

@@ -2,6 +2,7 @@
  * The distributions of times in a run's record. For each array of nodes: how late its steps were,
  * how long they took, and how far apart they began. For the links between two arrays: how old
  * received values were, and how long a round trip took.
+ *
  *      drive_late   drive_step   drive_period   drive_to_hub_age   drive_to_hub_round_trip
  */
 #ifndef HIL_RUN_TIMES_H

@@ -1,8 +1,8 @@
 /*
- * What goes wrong in a run on purpose: the scenario's `faults`. Each has a name, is of one thing
- * and of one kind, and acts from a beginning on for a while. docs/faults.md defines them.
+ * The deliberate faults of a run: the scenario's `faults`. Each has a name, a kind and a subject,
+ * and acts for a while from its beginning. docs/faults.md defines them.
  *
- * What a fault does at one node is a list of acts, each on one signal, link or component.
+ * The effect of a fault on one node is a list of acts, each on one signal, link or component.
  */
 #ifndef HIL_FAULTS_H
 #define HIL_FAULTS_H
@@ -17,7 +17,7 @@ enum hil_fault_of {
     HIL_FAULT_OF,
 };
 
-/* The numbers that a kind may take, by their keys. */
+/* The numeric parameters of the kinds of faults. */
 enum hil_fault_number {
     HIL_FAULT_VALUE,
     HIL_FAULT_FACTOR,
@@ -27,9 +27,9 @@ enum hil_fault_number {
     HIL_FAULT_NUMBERS,
 };
 
-extern const char *const hil_fault_numbers[HIL_FAULT_NUMBERS]; /* their keys */
+extern const char *const hil_fault_numbers[HIL_FAULT_NUMBERS]; /* their keys in the scenario */
 
-/* Every kind: its name, what it may be of, the numbers that it needs, and those it may have. */
+/* Every kind: its name, its possible subjects, the numbers that it needs, and the optional ones. */
 #define HIL_FAULT_KINDS(KIND)                                                                      \
     KIND(STUCK, "stuck", SIGNAL, 0, VALUE)                                                         \
     KIND(BIAS, "bias", SIGNAL, VALUE, 0)                                                           \
@@ -61,11 +61,11 @@ struct hil_fault_kind_row {
 
 extern const struct hil_fault_kind_row hil_fault_kinds[HIL_FAULT_KIND_COUNT];
 
-/* What a fault waits for, if it does not begin at a time that the scenario says. */
+/* What a fault waits for, unless it begins at a fixed time. */
 enum hil_fault_waits {
     HIL_WAITS_NOT,
-    HIL_WAITS_LEVEL, /* a signal comes above a level, or below it */
-    HIL_WAITS_EVENT, /* of the run, as the record has it */
+    HIL_WAITS_LEVEL, /* a signal rises above a level, or falls below it */
+    HIL_WAITS_EVENT, /* an event of the run, as in the record */
 };
 
 struct hil_fault_level {
@@ -73,14 +73,14 @@ struct hil_fault_level {
     double level;
 };
 
-/* The events that one may wait for, in the record's words. HIL_AWAITED_END is the end of another
- * fault, for which `after` has a key of its own. */
+/* The events that a fault may wait for, with their names in the record. HIL_AWAITED_END is the end
+ * of another fault, for which `after` has a separate key. */
 enum hil_awaited_event {
-    HIL_AWAITED_OLD, /* of an input with an age limit */
+    HIL_AWAITED_OLD, /* an input with an age limit is too old */
     HIL_AWAITED_NEW,
-    HIL_AWAITED_SAFE,   /* of a node */
-    HIL_AWAITED_RUN,    /* it runs again */
-    HIL_AWAITED_FAILED, /* of a component */
+    HIL_AWAITED_SAFE,   /* a node applies its safe values */
+    HIL_AWAITED_RUN,    /* a node runs normally again */
+    HIL_AWAITED_FAILED, /* a component failed */
     HIL_AWAITED_END,
 };
 
@@ -89,8 +89,9 @@ extern const char *const hil_awaited_words[HIL_AWAITED_END];
 /* The first event of this kind. */
 struct hil_awaited {
     enum hil_awaited_event event;
-    unsigned node;              /* that does it; of the end of a fault any of its nodes */
-    unsigned component, number; /* number: among its inputs */
+    unsigned node;              /* the node of the event; for the end of a fault, any of its
+                                 * nodes */
+    unsigned component, number; /* number: index among the component's inputs */
     unsigned fault;
 };
 
@@ -98,42 +99,43 @@ struct hil_fault {
     const char *name;
     enum hil_fault_kind kind;
     enum hil_fault_of of;
-    const char *on;       /* as the file says it: "cell[3].current_a", "cell[*] -> pack" */
-    uint64_t at_ns;       /* of a fault that waits so long after what it waits for */
-    uint64_t duration_ns; /* UINT64_MAX: to the end */
+    const char *on;       /* as in the file: "cell[3].current_a", "cell[*] -> pack" */
+    uint64_t at_ns;       /* begin; for a fault that waits, the delay after what it waits for */
+    uint64_t duration_ns; /* UINT64_MAX: until the end of the run */
     double numbers[HIL_FAULT_NUMBERS]; /* NAN: not given */
     uint64_t seed, delay_ns;
     enum hil_fault_waits waits;
-    struct hil_fault_level level; /* of HIL_WAITS_LEVEL */
-    struct hil_awaited awaited;   /* of HIL_WAITS_EVENT */
+    struct hil_fault_level level; /* for HIL_WAITS_LEVEL */
+    struct hil_awaited awaited;   /* for HIL_WAITS_EVENT */
 };
 
-/* One thing that a fault acts on. */
+/* One thing on which a fault acts. */
 struct hil_act {
-    unsigned number;    /* among those of the fault: each has random numbers of its own */
-    unsigned component; /* of the system; of a signal or a parameter */
-    bool output;        /* of a signal */
-    unsigned at;     /* of a signal among the inputs or outputs, of a parameter, of its component */
-    unsigned shadow; /* of a signal among the node's */
-    unsigned link;   /* of the system */
-    double tuned;    /* of a parameter */
+    unsigned number;    /* index among the fault's acts; each act has its own random numbers */
+    unsigned component; /* index in the system, for a signal or a parameter */
+    bool output;        /* for a signal */
+    unsigned at;        /* index of a signal among the inputs or outputs of its component, or of a
+                         * parameter */
+    unsigned shadow;    /* index among the node's shadow signals */
+    unsigned link;      /* index in the system */
+    double tuned;       /* value of a tuned parameter */
 };
 
-/* A fault at one node. */
+/* A fault's acts at one node. */
 struct hil_fault_here {
     unsigned fault, node;
     const struct hil_act *acts;
     unsigned act_count;
-    struct hil_signal level; /* that it waits for */
+    struct hil_signal level; /* the signal that it waits for */
 };
 
-/* Whether a fault of these times, or one that begins `at_ns` later than it may, acts at `t_ns`. */
+/* Whether a fault that began at `begin_ns` acts at `t_ns`. */
 static inline bool hil_fault_is_on(const struct hil_fault *fault, uint64_t begin_ns, uint64_t t_ns)
 {
     return t_ns >= begin_ns && t_ns - begin_ns < fault->duration_ns;
 }
 
-/* Whether the node may do what is awaited. */
+/* Whether the awaited event can happen at the node. */
 bool hil_awaited_is_of(const struct hil_system *system, const struct hil_awaited *awaited,
                        unsigned node);
 

@@ -1,18 +1,18 @@
 /*
- * What a run must do to pass: the scenario's `limits`. Each has a name, is of one thing, and has
- * one bound or more. docs/limits.md defines them.
+ * What a run must do to pass: the scenario's `limits`. Each has a name, a subject, and one or more
+ * bounds. docs/limits.md defines them.
  */
 #ifndef HIL_LIMITS_H
 #define HIL_LIMITS_H
 
 #include "system.h"
 
-/* What a limit is of. */
+/* The subject of a limit. */
 enum hil_limit_of { HIL_OF_MEASURE, HIL_OF_SIGNAL, HIL_OF_NODES, HIL_OF_LINK, HIL_LIMIT_OF };
 
-/* What it bounds, from above unless the name says otherwise. */
+/* The bounded quantities. A bound is an upper bound unless its name says otherwise. */
 enum hil_bound {
-    /* of a measure, after each of the limit's events */
+    /* for a measure, after each of the limit's events */
     HIL_BOUND_OVERSHOOT,
     HIL_BOUND_SETTLING,
     HIL_BOUND_RECOVERY,
@@ -20,29 +20,29 @@ enum hil_bound {
     HIL_BOUND_RISE,
     HIL_BOUND_RIPPLE,
     HIL_BOUND_RMS_ERROR,
-    /* of a measure, and of a signal in the limit's window */
-    HIL_BOUND_MIN, /* from below */
+    /* for a measure, and for a signal in the limit's window */
+    HIL_BOUND_MIN, /* a lower bound */
     HIL_BOUND_MAX,
-    /* of a signal in that window */
-    HIL_BOUND_SLOPE_MIN, /* from below */
+    /* for a signal in that window */
+    HIL_BOUND_SLOPE_MIN, /* a lower bound */
     HIL_BOUND_SLOPE_MAX,
-    HIL_BOUND_STEP, /* and these two by `step` and `like` */
+    HIL_BOUND_STEP, /* these two are given by `step` and `like` */
     HIL_BOUND_LIKE,
-    /* of nodes */
+    /* for nodes */
     HIL_BOUND_MISSED,
-    HIL_BOUND_LATE, /* and these by `times` */
+    HIL_BOUND_LATE, /* these are given by `times` */
     HIL_BOUND_BUSY,
-    /* of a link */
+    /* for a link */
     HIL_BOUND_AGE,
     HIL_BOUND_ROUND_TRIP,
     HIL_BOUNDS,
 };
 
-/* What each is called in a scenario, and what its limit may be of. */
+/* The name of each bound in a scenario, and the subjects that its limit may have. */
 struct hil_bound_key {
     const char *key;
     unsigned of;      /* 1 << HIL_OF_MEASURE, ... */
-    const char *unit; /* NULL: that of the measure or signal */
+    const char *unit; /* NULL: the unit of the measure or signal */
     bool needs_reference;
 };
 
@@ -55,41 +55,41 @@ extern const struct hil_limit_time {
     double quantile;
 } hil_limit_times[HIL_LIMIT_TIMES];
 
-/* Which events the bounds of a measure are for. */
+/* The events to which the bounds of a measure apply. */
 enum hil_limit_events { HIL_EVENTS_ALL, HIL_EVENTS_START_UP, HIL_EVENTS_LATER, HIL_EVENTS_LAST };
 
 struct hil_band {
-    double min, max; /* both included; infinite: none */
+    double min, max; /* inclusive; infinite: none */
 };
 
-/* In one band until `at_ns`, and in the other at the latest `within_ns` later. */
+/* In one band until `at_ns`, and in the other no later than `within_ns` afterwards. */
 struct hil_limit_step {
     uint64_t at_ns, within_ns;
     struct hil_band from, to;
 };
 
-/* A signal that it should be like, within absolute + relative x |its value|. */
+/* Like a reference signal, within absolute + relative x |its value|. */
 struct hil_limit_like {
-    struct hil_source *references; /* of each signal, each a column */
+    struct hil_source *references; /* the reference of each signal, a column each */
     double absolute, relative;     /* absolute NAN: not given */
 };
 
-/* What a limit of signals is about: a place in the record of a node. */
+/* A signal with a limit: its place in the record of a node. */
 struct hil_limit_signal {
     unsigned node;
-    bool measure;    /* and of that its value; else a recorded signal */
-    unsigned number; /* among those of the node */
+    bool measure;    /* the value of a measure; otherwise a recorded signal */
+    unsigned number; /* index among those of the node */
 };
 
 struct hil_limit {
     const char *name;
     enum hil_limit_of of;
-    unsigned first, last; /* measures or nodes; of a link the array */
+    unsigned first, last; /* measures or nodes; for a link, the link array */
     const struct hil_limit_signal *signals;
     unsigned signal_count;
     enum hil_limit_events events;
-    uint64_t from_ns, to_ns; /* the window, both included */
-    uint64_t slope_ns;       /* the time that a slope is over */
+    uint64_t from_ns, to_ns; /* the window, inclusive */
+    uint64_t slope_ns;       /* the time over which a slope is measured */
     bool given[HIL_BOUNDS];
     double bounds[HIL_BOUNDS];
     struct hil_limit_step step;

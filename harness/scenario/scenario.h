@@ -1,9 +1,9 @@
 /*
- * The scenario: the YAML file that says what runs, resolved and checked. docs/scenario.md
- * lists its keys.
+ * The scenario: the YAML file that describes a run, resolved and checked. docs/scenario.md lists
+ * its keys.
  *
- * Everything after loading works on this structure and its system (system.h) alone. Times are
- * integer nanoseconds, and defaults are filled in.
+ * After loading, only this structure and its system (system.h) are used. Times are integer
+ * nanoseconds, and defaults are filled in.
  */
 #ifndef HIL_SCENARIO_H
 #define HIL_SCENARIO_H
@@ -13,41 +13,41 @@
 #include <stdint.h>
 
 enum hil_mode { HIL_REALTIME, HIL_VIRTUAL };
-/* What becomes of a run in real time when the process of an executor dies. */
+/* What happens to a real-time run when the process of an executor dies. */
 enum hil_on_lost {
-    HIL_END,     /* it ends */
-    HIL_RESTART, /* it goes on, and the process is started again */
+    HIL_END,     /* the run ends */
+    HIL_RESTART, /* the run continues, and the process is restarted */
 };
 
-/* What becomes of a run whose record cannot be written any more. */
+/* What happens to a run when its record can no longer be written. */
 enum hil_on_record_error {
-    HIL_RECORD_GO_ON, /* it goes on without */
-    HIL_RECORD_END,   /* it ends */
+    HIL_RECORD_GO_ON, /* the run continues without a record */
+    HIL_RECORD_END,   /* the run ends */
 };
 
 enum hil_fabric { HIL_FABRIC_SHM, HIL_FABRIC_VERBS, HIL_FABRIC_TCP, HIL_FABRIC_SIM };
 
-/* As the file calls it: "shm". */
+/* Its name in the file: "shm". */
 const char *hil_fabric_name(enum hil_fabric fabric);
 
-/* What a loop does about steps that it was too late for. */
+/* What a loop does with steps that are overdue. */
 enum hil_overrun {
-    HIL_CATCH_UP, /* runs them, one after the other, as soon as it can */
-    HIL_SKIP,     /* forgets them and waits for the next point of its grid */
+    HIL_CATCH_UP, /* runs them one after the other as soon as possible */
+    HIL_SKIP,     /* drops them and waits for the next point of its grid */
     HIL_HALT,     /* ends the run */
 };
 
-/* Which of the kernel's schedulers an executor asks for. */
+/* The kernel scheduler that an executor asks for. */
 enum hil_scheduler {
     HIL_OTHER,    /* the ordinary one */
-    HIL_FIFO,     /* at priority 0 as well the ordinary one */
-    HIL_DEADLINE, /* with as much of each period as the kernel admits */
+    HIL_FIFO,     /* priority 0 also means the ordinary one */
+    HIL_DEADLINE, /* with as much of each period as the kernel grants */
 };
 
 /* How an executor waits for the next step. */
 enum hil_wait {
     HIL_SPIN,   /* busy, all the time */
-    HIL_HYBRID, /* asleep until a little before, then busy */
+    HIL_HYBRID, /* asleep until shortly before, then busy */
 };
 
 /* When a loop runs. */
@@ -55,77 +55,79 @@ struct hil_timing {
     uint64_t period_ns;
     uint64_t phase_ns;
     enum hil_overrun overrun;
-    uint64_t catch_up_ns; /* between the beginnings of two steps that it owes; 0: no least time */
-    uint64_t resync_ns;   /* steps that it is further behind with are left out; 0: none */
+    uint64_t catch_up_ns; /* least interval between the beginnings of overdue steps; 0: none */
+    uint64_t resync_ns;   /* overdue steps beyond this delay are dropped; 0: none are */
 };
 
-/* What a node does with an input that is older than its limit. */
+/* What a node does about an input that is older than its limit. */
 enum hil_on_stale {
-    HIL_STALE_HOLD, /* goes on with what came last */
-    HIL_STALE_SAFE, /* applies the safe values until a newer input is there */
+    HIL_STALE_HOLD, /* continues with the last value */
+    HIL_STALE_SAFE, /* applies the safe values until a newer input comes */
     HIL_STALE_END,  /* ends the run */
 };
 
 struct hil_stale_config {
-    uint64_t limit_ns; /* of an input's age; 0: from the periods (see run/input_age.h) */
+    uint64_t limit_ns; /* limit of an input's age; 0: derived from the periods (see
+                        * run/input_age.h) */
     enum hil_on_stale action;
-    unsigned bad_limit; /* inputs in a row that are no number, until the safe values are applied */
+    unsigned bad_limit; /* consecutive inputs that are not numbers, before the safe values are
+                         * applied */
 };
 
-/* What an input's value that is older than its own limit is answered by. */
+/* What happens when the value of an input is older than the input's own limit. */
 enum hil_on_old {
-    HIL_OLD_HOLD,  /* it goes on with that */
-    HIL_OLD_VALUE, /* takes another in its place, until a newer one is there */
-    HIL_OLD_SAFE,  /* its component is safe until then */
+    HIL_OLD_HOLD,  /* the component continues with it */
+    HIL_OLD_VALUE, /* another value replaces it until a newer one comes */
+    HIL_OLD_SAFE,  /* its component is safe until a newer one comes */
     HIL_OLD_END,   /* the run ends */
 };
 
-/* What becomes of a run in which a component fails: run/failure.h. */
+/* What happens to a run when a component fails: run/failure.h. */
 enum hil_on_error {
-    HIL_ERROR_END,  /* it ends */
-    HIL_ERROR_SAFE, /* it goes on, with what is safe in the component's place */
+    HIL_ERROR_END,  /* the run ends */
+    HIL_ERROR_SAFE, /* the run continues, with safe values in place of the component's */
 };
 
-/* What polls for completions of the fabric verbs. */
+/* How completions of the fabric verbs are polled. */
 enum hil_completions {
-    HIL_INLINE, /* each loop itself, on its way */
-    HIL_POLLED, /* a thread of the executor's process, for all its nodes */
+    HIL_INLINE, /* by each loop as it runs */
+    HIL_POLLED, /* by a thread of the executor's process, for all its nodes */
 };
 
 struct hil_verbs_config {
-    uint16_t port; /* of node 0; that of each further one is one more */
+    uint16_t port; /* for node 0; each further node uses the next one */
     enum hil_completions completions;
     /* As in channels/loco/fabric/verbs.h. */
     unsigned send_depth, timeout_exponent, retry_count, traffic_class, flush_bytes;
 };
 
-/* What the service thread of the fabric tcp does without work. */
+/* What the service thread of the fabric tcp does when idle. */
 enum hil_service_wait { HIL_SERVICE_SLEEPS, HIL_SERVICE_SPINS };
 
 struct hil_tcp_config {
-    uint16_t port; /* of node 0; that of each further one is one more */
+    uint16_t port; /* for node 0; each further node uses the next one */
     unsigned timeout_ms;
-    int cpu; /* of the service thread; -1: any */
+    int cpu; /* for the service thread; -1: any */
     enum hil_service_wait wait;
 };
 
-/* The network that virtual time simulates; real time has its own. */
+/* The simulated network of virtual time. Real time uses a real network. */
 struct hil_network {
     uint64_t jitter_ns; /* added to a link's latency, uniform in 0..jitter */
     uint64_t seed;
 };
 
-/* A process with a thread that runs the loops of some nodes; or of one node, the steps of which
- * further threads do with it. */
+/* A process with a thread that runs the loops of some nodes; or of a single node, whose steps are
+ * split between this thread and further threads. */
 struct hil_executor_config {
     const unsigned *nodes; /* ascending */
     unsigned count;
-    int cpu;      /* pinned there; -1: any */
+    int cpu;      /* where the thread is pinned; -1: any */
     int priority; /* SCHED_FIFO 1..99; 0: the ordinary scheduler */
     enum hil_scheduler scheduler;
     enum hil_wait wait;
-    unsigned further;        /* threads */
-    const int *further_cpus; /* as `cpu`, of each */
+    unsigned further;        /* number of further threads */
+    const int *further_cpus; /* cpu of each further thread, like `cpu` */
 };
 
 static inline unsigned hil_executor_threads(const struct hil_executor_config *executor)
@@ -133,25 +135,25 @@ static inline unsigned hil_executor_threads(const struct hil_executor_config *ex
     return 1 + executor->further;
 }
 
-/* Where its threads are pinned, of which 0 is the first; -1: anywhere. */
+/* The cpu to which a thread is pinned, where thread 0 is the first; -1: any. */
 static inline int hil_executor_cpu(const struct hil_executor_config *executor, unsigned thread)
 {
     return thread ? executor->further_cpus[thread - 1] : executor->cpu;
 }
 
-/* What a run may do and still be valid; docs/validity.md. */
+/* Limits within which a run is valid; docs/validity.md. */
 struct hil_validity_config {
     double missed_percent;      /* of each loop's steps */
-    uint64_t gap_ns, behind_ns; /* 0: ten periods of the loop, but no less than 1 ms */
+    uint64_t gap_ns, behind_ns; /* 0: ten periods of the loop, but at least 1 ms */
     unsigned stale_inputs;      /* times that an input was older than its limit */
-    unsigned bad_inputs;        /* that were no number */
-    unsigned absent_faults;     /* that never begin */
-    unsigned lost_records;      /* rows */
-    bool allow_degraded;        /* less than was asked of the kernel */
-    bool required;              /* a run that is not valid has an exit status of its own */
+    unsigned bad_inputs;        /* inputs that were not numbers */
+    unsigned absent_faults;     /* faults that never began */
+    unsigned lost_records;      /* lost rows */
+    bool allow_degraded;        /* the kernel may grant less than was asked for */
+    bool required;              /* a run that is not valid has a separate exit status */
 };
 
-/* Which events of docs/tracing.md are traced. */
+/* The events of docs/tracing.md to trace. */
 struct hil_tracing_events {
     bool step, miss, round_trip;
     bool push, pull, fence, lock, barrier, peer, state;
@@ -165,9 +167,9 @@ struct hil_tracing_config {
     struct hil_tracing_events events;
 };
 
-/* Where the processes of a run meet, to learn the nodes' addresses. */
+/* Where the processes of a run meet to learn the nodes' addresses. */
 struct hil_rendezvous_place {
-    char host[256]; /* an address or a name; "": nowhere */
+    char host[256]; /* address or name; "": none */
     uint16_t port;
 };
 
@@ -175,10 +177,10 @@ enum { HIL_RENDEZVOUS_PORT = 18699 };
 
 #define HIL_RENDEZVOUS_ALLOWED "HOST or HOST:PORT, such as 10.0.0.1, node1:18699 or [fd00::1]:18699"
 
-/* Returns whether the text is such a place. */
+/* Whether the text is such a place. */
 bool hil_rendezvous_place_parse(const char *text, struct hil_rendezvous_place *place);
 
-/* What all nodes of a run must have alike: scenario_listing.h. */
+/* The settings that all nodes of a run must share: scenario_listing.h. */
 struct hil_listing {
     char *lines; /* "controller.period_us=40\n" and so on */
     size_t length;
@@ -190,76 +192,76 @@ struct hil_request_again;
 struct hil_scenario {
     char *name;
     uint64_t duration_ns;
-    uint64_t stop_ramp_ns; /* after it, to what is safe; 0: it stops at once */
+    uint64_t stop_ramp_ns; /* then the ramp to the safe values; 0: it stops at once */
     enum hil_mode mode;
     enum hil_on_lost on_lost;
     enum hil_on_record_error on_record_error;
-    uint64_t hang_limit_ns; /* that a process may stand still for; 0: for ever */
+    uint64_t hang_limit_ns; /* how long a process may make no progress; 0: forever */
     bool tuning;            /* parameters and sources may be changed while it runs */
-    /* What another run's record says was changed, to be done again; NULL: nothing. */
+    /* Changes recorded in another run, to be replayed; NULL: none. */
     const struct hil_request_again *again;
     unsigned again_count;
-    enum hil_fabric fabric; /* sim in virtual time, whatever the file says for real time */
+    enum hil_fabric fabric; /* sim in virtual time, regardless of the file */
 
     struct hil_verbs_config verbs;
     struct hil_tcp_config tcp;
-    struct hil_rendezvous_place rendezvous; /* for a fabric whose nodes have addresses */
+    struct hil_rendezvous_place rendezvous; /* for a fabric that uses addresses */
     struct hil_network network;
-    struct hil_executor_config *executors; /* the system's */
+    struct hil_executor_config *executors; /* as in the system */
     unsigned executor_count;
 
     struct hil_validity_config validity;
     struct hil_tracing_config trace;
 
-    struct hil_system *system; /* what runs, by index */
+    struct hil_system *system; /* the nodes and components that run */
 
-    char *resolved; /* the whole scenario as YAML, every key spelled out */
+    char *resolved; /* the whole scenario as YAML, with every key */
     struct hil_listing listing;
 };
 
-/* Whether the fabric reaches nodes by their addresses, maybe on other machines. */
+/* Whether the fabric uses addresses, so that nodes may be on other machines. */
 static inline bool hil_has_addresses(const struct hil_scenario *s)
 {
     return s->fabric == HIL_FABRIC_VERBS || s->fabric == HIL_FABRIC_TCP;
 }
 
-/* The threads of all executors: each needs a core. */
+/* The number of threads of all executors; each needs a core. */
 unsigned hil_thread_count(const struct hil_scenario *scenario);
 
 /* Whether the executor runs this node. */
 bool hil_executor_has(const struct hil_executor_config *executor, unsigned node);
 
-/* The first node that the scenario's executors run: with nodes elsewhere it may not be node 0. */
+/* The first node that the scenario's executors run. If some nodes are elsewhere, it may not be node
+ * 0. */
 unsigned hil_first_node(const struct hil_scenario *scenario);
 
-/* What the command line may change of the file. */
+/* Changes made by the command line. */
 struct hil_scenario_options {
     const char *const *sets; /* "controller.period_us=20", applied in order */
     size_t set_count;
     bool realtime, virtual_time; /* --mode; neither: as the file says */
-    const char *rendezvous; /* of a scenario that says nothing of where its nodes are; or NULL */
-    const char *const *parameters; /* files of parameters, laid over the file in this order */
+    const char *rendezvous;      /* for a scenario that does not say where its nodes are; or NULL */
+    const char *const *parameters; /* files of parameters, applied to the file in this order */
     size_t parameter_count;
-    bool expand; /* `resolved` is in the general form; so it is with files of parameters */
+    bool expand; /* `resolved` is in the general form; always so with files of parameters */
 };
 
 /*
- * Loads and checks a scenario. Returns 0, or a negative errno after it has written, to
- * `message` (NUL-terminated, cut at `size`), one line a mistake:
+ * Loads and checks a scenario. Returns 0, or a negative errno with one line for each mistake in
+ * `message` (NUL-terminated, cut at `size`):
  *      FILE:LINE:COLUMN: what was found; what is allowed
- * (--set in place of FILE for a value given there; the name of a file of parameters for one of
- * its). Nothing is left allocated on error.
- * *scenario is set on success only.
+ * FILE is --set for a value given there, or the name of a file of parameters for a value in it.
+ * Nothing remains allocated on error. *scenario is set on success only.
  */
 int hil_scenario_load(struct hil_scenario **scenario, const char *path,
                       const struct hil_scenario_options *options, char *message, size_t size);
 
 void hil_scenario_free(struct hil_scenario *scenario);
 
-/* The unit of the key with this dotted path, "us" or "1/(V s)"; "" where it has none. */
+/* The unit of the key with this dotted path, "us" or "1/(V s)"; "" if it has none. */
 const char *hil_scenario_unit(const char *path);
 
-/* The nearest number that this key can have: of a time, whole ns. */
+/* The nearest possible value of this key: for a time, whole ns. */
 double hil_scenario_rounded(const char *path, double value);
 
 #endif

@@ -1,4 +1,4 @@
-/* The files and folders that a scenario names, by their names from its own folder. */
+/* Resolves the files and folders that a scenario names relative to its own folder. */
 #ifndef HIL_SCENARIO_FILES_H
 #define HIL_SCENARIO_FILES_H
 
@@ -6,8 +6,8 @@
 
 /*
  * Replaces the names of files in the scenario of the file `path` by full names, so that a copy of
- * the scenario finds them from any folder. A file that does not exist keeps its name, and
- * is reported when it is read. Returns 0 or -ENOMEM.
+ * the scenario finds them from any folder. A file that does not exist keeps its name; the mistake
+ * is reported when the file is read. Returns 0 or -ENOMEM.
  */
 int scenario_find_files(struct scenario_node *root, const char *path);
 

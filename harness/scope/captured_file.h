@@ -7,17 +7,17 @@
 #include "../top/runs.h"
 #include "capture.h"
 
-/* Whether the path ends as one of these does. */
+/* Whether the path has one of these suffixes. */
 bool hil_captured_is_file(const char *path);
 
 /*
- * The file is there as a whole or not at all.
+ * Writes the file, either completely or not at all.
  *
- *      .csv    time_s, and a column of each signal: a row for each time at which one of the nodes
- *              stepped, where a signal of another node may have nothing
+ *      .csv    time_s, and a column for each signal. There is a row for each time at which one of
+ *              the nodes stepped; signals of other nodes may be empty in it.
  *      .json   {"run", "trigger": {"on", "time_s", "step", "node"} | null, "from_s", "to_s",
- * "lost", "traces": [{"name", "unit", "node", "steps": [], "times_s": [], "values": []}]}; what is
- * no number is null
+ *              "lost", "traces": [{"name", "unit", "node", "steps": [], "times_s": [],
+ *              "values": []}]}. A value that is not a number is null.
  *
  * Returns 0 or a negative errno.
  */

@@ -1,5 +1,5 @@
 /*
- * A binary message to the page: a JSON text, and numbers behind it.
+ * A binary message to the page: a JSON text, followed by numbers.
  */
 #ifndef HIL_FRAME_H
 #define HIL_FRAME_H
@@ -13,7 +13,7 @@ struct hil_frame {
     size_t size, room;
 };
 
-/* Begins a frame; takes the head. Returns 0 or -ENOMEM. */
+/* Begins a frame; takes ownership of the head. Returns 0 or -ENOMEM. */
 int hil_frame_begin(struct hil_frame *frame, json_t *head);
 
 /* Adds numbers. Returns 0 or -ENOMEM. */

@@ -1,6 +1,6 @@
 /*
- * Access to the page and its data: only for requests with the token of its URL that do not come
- * from another page.
+ * Controls access to the page and its data: only requests that have the token of its URL, and do
+ * not come from another page, are answered.
  */
 #ifndef HIL_GATE_H
 #define HIL_GATE_H
@@ -11,10 +11,10 @@
 
 enum { HIL_TOKEN_BYTES = 33, HIL_AUTHORITY_BYTES = 64 };
 
-/* A new one: 128 random bits, in hexadecimal. */
+/* A new token: 128 random bits in hexadecimal. */
 void hil_token_make(char token[HIL_TOKEN_BYTES]);
 
-/* In a time that does not tell how far it is right. */
+/* Compares them in constant time. */
 bool hil_token_is(const char *token, const char *given);
 
 /* "127.0.0.1:8080", "[::1]:8080". */
@@ -23,9 +23,9 @@ void hil_authority(const struct sockaddr_storage *address, char text[HIL_AUTHORI
 bool hil_is_loopback(const struct sockaddr_storage *address);
 
 /*
- * Whether a request may be answered that came to `address`. Host must be that address, or localhost
- * on loopback: a name of somebody's own that leads here (DNS rebinding) is none of them. Origin,
- * where the browser says it, must be this page's. NULL: not given.
+ * Whether a request that came to `address` may be answered. Host must be that address, or localhost
+ * on loopback: a foreign name that resolves to this address (DNS rebinding) is refused. Origin, if
+ * the browser sends it, must be this page's. NULL: not given.
  */
 bool hil_gate_host(const struct sockaddr_storage *address, const char *host);
 bool hil_gate_origin(const char *host, const char *origin);

@@ -1,13 +1,14 @@
 /*
- * The socket that the scope listens at.
+ * The scope's listening socket.
  */
 #ifndef HIL_LISTEN_H
 #define HIL_LISTEN_H
 
 #include <sys/socket.h>
 
-/* "ADDRESS:PORT" or "[ADDRESS]:PORT", numbers both; a port 0 is a free one. Returns a socket, and
- * where it is; or -EINVAL when that is no address, or another negative errno. */
+/* Listens at "ADDRESS:PORT" or "[ADDRESS]:PORT", both numeric; port 0 chooses a free port. Returns
+ * a socket, and its address in *address; -EINVAL if the text is not an address; or another negative
+ * errno. */
 int hil_listen(const char *where, struct sockaddr_storage *address);
 
 #endif

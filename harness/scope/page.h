@@ -1,16 +1,17 @@
 /*
- * The page of the scope: one HTML text with its scripts and its style in it. It fetches nothing but
- * what it shows, from where it came from.
+ * The scope's page: one HTML text that includes its scripts and styles. It fetches only the data
+ * that it shows, from its own server.
  */
 #ifndef HIL_SCOPE_PAGE_H
 #define HIL_SCOPE_PAGE_H
 
 #include <stddef.h>
 
-/* To be freed; NULL: no memory. */
+/* The caller frees it; NULL: memory ran out. */
 char *hil_scope_page(size_t *size);
 
-/* What the page may do, as the header Content-Security-Policy; to be freed. NULL: no memory. */
+/* The page's permissions for the header Content-Security-Policy. The caller frees it; NULL: memory
+ * ran out. */
 char *hil_scope_policy(void);
 
 #endif

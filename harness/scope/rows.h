@@ -1,6 +1,6 @@
 /*
- * What a run's nodes wrote into their rings (run/tap.h), read by another process: which signals
- * there are, and rows of them. The memory may be of anybody's making, and changes while it is read.
+ * Reads the rings that a run's nodes write (run/tap.h) from another process: the available signals,
+ * and their rows. The memory is not trusted, and changes while it is read.
  */
 #ifndef HIL_ROWS_H
 #define HIL_ROWS_H
@@ -15,7 +15,7 @@
 struct hil_shown {
     char name[HIL_SIGNAL_NAME_BYTES];
     char unit[16];
-    unsigned node, place; /* the word in the node's rows */
+    unsigned node, place; /* index of its word in the node's rows */
 };
 
 struct hil_shown_list {
@@ -23,11 +23,11 @@ struct hil_shown_list {
     unsigned count;
 };
 
-/* Returns 0; -EPROTO when it is not as a run lays it out; or -ENOMEM. */
+/* Returns 0; -EPROTO when the layout is not that of a run; or -ENOMEM. */
 int hil_shown_open(struct hil_shown_list *list, const struct hil_attached *run);
 void hil_shown_close(struct hil_shown_list *list);
 
-/* NULL: there is none by this name. */
+/* NULL: there is none with this name. */
 const struct hil_shown *hil_shown_find(const struct hil_shown_list *list, const char *name);
 
 /* --- rows ---------------------------------------------------------------------------------------
@@ -36,35 +36,35 @@ const struct hil_shown *hil_shown_find(const struct hil_shown_list *list, const 
 struct hil_rows {
     const struct hil_tap_ring *ring;
     const uint64_t *words;
-    uint32_t rows, width, stride; /* as the ring has them */
+    uint32_t rows, width, stride; /* as in the ring */
     uint64_t next;                /* the first row that was not taken yet */
 };
 
-/* The ring of a node, from its oldest row on. Returns 0; -ENOENT: the node does not run here; or
- * -EPROTO. */
+/* The ring of a node, beginning with its oldest row. Returns 0; -ENOENT: the node does not run
+ * here; or -EPROTO. */
 int hil_rows_open(struct hil_rows *rows, const struct hil_attached *run, unsigned node);
 
-/* How many rows were written by now. */
+/* Number of rows written so far. */
 static inline uint64_t hil_rows_count(const struct hil_rows *rows)
 {
     return atomic_load_explicit(&rows->ring->count, memory_order_acquire);
 }
 
-/* 1 + the newest row in which something happened; 0: nothing yet. */
+/* 1 + the newest row in which something happened; 0: none yet. */
 static inline uint64_t hil_rows_marked(const struct hil_rows *rows)
 {
     return atomic_load_explicit(&rows->ring->marked, memory_order_acquire);
 }
 
 /*
- * Copies the words at `places` of the rows that come next, `most` at most, row behind row. Returns
- * how many; the last of them is row next - 1. Those that were written over before they could be
- * copied are passed over: they come before the first that is given, and *lost counts them as well.
+ * Copies the words at `places` from the next rows, at most `most` of them, row after row. Returns
+ * their number; the last of them is row next - 1. Rows that were overwritten before they could be
+ * copied are skipped; they come before the first copied row, and *lost counts them.
  */
 unsigned hil_rows_take(struct hil_rows *rows, const uint32_t *places, unsigned count, uint64_t *to,
                        unsigned most, uint64_t *lost);
 
-/* A word as the number that it is. */
+/* Interprets a word as a number. */
 static inline double hil_rows_number(uint64_t word)
 {
     double number;

@@ -1,6 +1,6 @@
 /*
- * The server of the scope: one page, and a WebSocket for each that is open. One thread that never
- * waits for a client.
+ * The scope's server: one page, and a WebSocket for each open copy of it. It has one thread, which
+ * never waits for a client.
  */
 #ifndef HIL_SCOPE_SERVER_H
 #define HIL_SCOPE_SERVER_H
@@ -12,19 +12,19 @@
 struct hil_scope {
     const char *listen; /* "ADDRESS:PORT"; NULL: a free port on loopback */
     bool allow_set;     /* pages may change the run */
-    bool quiet;         /* says its address only */
-    FILE *to;           /* says it there */
+    bool quiet;         /* print only the address */
+    FILE *to;           /* where to print it */
 };
 
-/* Prints the page's address, and serves it until the run has ended or a signal comes. Returns an
- * exit status, after a message on stderr. */
+/* Prints the page's address, and serves the page until the run has ended or a signal comes. Returns
+ * an exit status, after a message on stderr. */
 int hil_scope_serve(const struct hil_scope *scope, const struct hil_found *run);
 
-/* The same in a process of its own, for the run that this process is about to launch. Returns what
- * hil_scope_end takes: 0 where there is none, after a message. */
+/* The same in a separate process, for the run that this process is about to launch. Returns the
+ * value to pass to hil_scope_end, which is 0 after a message if there is no process. */
 pid_t hil_scope_beside(const struct hil_scope *scope);
 
-/* Waits until it has told its pages of the run's end. */
+/* Waits until the process has told its pages that the run has ended. */
 void hil_scope_end(pid_t process);
 
 #endif

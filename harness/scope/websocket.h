@@ -1,7 +1,7 @@
 /*
- * The protocol of WebSockets (RFC 6455), as a server speaks it: its handshake and its frames, in
- * memory. It knows nothing of sockets. Of a browser's frames those are understood that it sends:
- * whole texts, and what keeps up and ends a connection.
+ * The server's side of the WebSocket protocol (RFC 6455): handshake and frames, in memory. It does
+ * not use sockets. It understands the frames that browsers send: complete texts, and the control
+ * frames that keep a connection alive and end it.
  */
 #ifndef HIL_WEBSOCKET_H
 #define HIL_WEBSOCKET_H
@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 enum {
-    HIL_WS_MESSAGE_MAX = 64 << 10, /* that a page may send */
-    HIL_WS_HEAD_MAX = 14,          /* of a frame */
+    HIL_WS_MESSAGE_MAX = 64 << 10, /* the longest message from a page */
+    HIL_WS_HEAD_MAX = 14,          /* the longest head of a frame */
     HIL_WS_ACCEPT_BYTES = 29,
 };
 
@@ -33,22 +33,22 @@ enum hil_ws_reason {
     HIL_WS_TOO_BIG = 1009,
 };
 
-/* The answer to a handshake's key (4.2.2). Returns whether it is one: 16 bytes in base 64. */
+/* The answer to a handshake's key (4.2.2). Returns false if the key is not 16 bytes in base 64. */
 bool hil_ws_accept(const char *key, char accept[HIL_WS_ACCEPT_BYTES]);
 
-/* A frame of a client, in the bytes that have come. */
+/* A frame of a client in the received bytes. */
 struct hil_ws_frame {
     enum hil_ws_opcode opcode;
-    unsigned char *payload; /* in these bytes, unmasked there */
+    unsigned char *payload; /* within these bytes, unmasked in place */
     size_t size;            /* of the payload */
     size_t whole;           /* of the frame */
 };
 
-/* Returns 1 when there is a whole frame; 0 when more must come; or -reason (enum hil_ws_reason)
- * when the connection is to be closed. */
+/* Returns 1 when there is a complete frame, 0 when more bytes are needed, or -reason (enum
+ * hil_ws_reason) when the connection must be closed. */
 int hil_ws_read(unsigned char *bytes, size_t size, struct hil_ws_frame *frame);
 
-/* The head of a frame that the server sends; returns its size. */
+/* Makes the head of a frame to send; returns its size. */
 size_t hil_ws_head(enum hil_ws_opcode opcode, size_t size, unsigned char head[HIL_WS_HEAD_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What a page asks to see, read from its message and checked.
+ * What a page asks to watch, parsed from its message and checked.
  */
 #ifndef HIL_WISH_H
 #define HIL_WISH_H
@@ -9,13 +9,13 @@
 #include "capture.h"
 
 struct hil_wish {
-    bool rolls; /* or else captures */
+    bool rolls; /* rolls; otherwise captures */
     double window_s;
     unsigned columns;
-    struct hil_capture_config capture; /* its signals are the roll's, too */
+    struct hil_capture_config capture; /* its signals are used for rolling, too */
 };
 
-/* Reads the value of "watch". Returns 0, or -EINVAL and why. */
+/* Parses the value of "watch". Returns 0, or -EINVAL with the reason. */
 int hil_wish_read(struct hil_wish *wish, const json_t *watch, const struct hil_shown_list *shown,
                   char *why, size_t size);
 

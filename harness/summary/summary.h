@@ -1,5 +1,5 @@
 /*
- * The sum of a run: summary.json, and a dozen lines for a person.
+ * The summary of a run: summary.json, and a dozen lines for a person.
  */
 #ifndef HIL_SUMMARY_H
 #define HIL_SUMMARY_H
@@ -17,16 +17,17 @@
 struct hil_summary {
     const struct hil_scenario *scenario;
     const struct hil_state *state;
-    uint64_t dropped;                /* by the recorder */
+    uint64_t dropped;                /* rows dropped by the recorder */
     const char *cut_off;             /* why the record ends before the run; NULL: it does not */
     const char *out;                 /* the results' directory */
-    const struct hil_traced *traced; /* NULL: it was not */
+    const struct hil_traced *traced; /* NULL: the run was not traced */
     const struct hil_verdict *verdict;
-    const struct hil_judgement *judgement; /* NULL: it was not judged */
-    /* The first node's machine's, before the run and after it; by HIL_CLOCK_OWN: it is this one. */
+    const struct hil_judgement *judgement; /* NULL: the run was not judged */
+    /* The first node's clock, before the run and after it. HIL_CLOCK_OWN means that this machine is
+     * the first node's. */
     struct hil_machine_clock first_clock, first_clock_after;
-    const json_t *merged; /* parts, clocks and missing, of parts that became one; NULL: one part */
-    json_t *machine;      /* that it ran on (hil_machine_json); NULL: in virtual time on any */
+    const json_t *merged; /* for merged parts: parts, clocks and missing; NULL: a single part */
+    json_t *machine;      /* the machine of the run (hil_machine_json); NULL in virtual time */
 };
 
 /* Writes `path`. Returns 0 or a negative errno. */
@@ -34,7 +35,7 @@ int hil_summary_write(const struct hil_summary *summary, const char *path);
 
 void hil_summary_print(const struct hil_summary *summary, FILE *to);
 
-/* Each reason once, a line each with `prefix` before it. */
+/* Prints each reason once, a line each with `prefix` in front. */
 void hil_summary_print_degraded(const struct hil_summary *summary, const char *prefix, FILE *to);
 
 #endif

@@ -1,4 +1,4 @@
-/* The summary's part about inputs with an age limit. */
+/* The part of the summary about inputs with an age limit. */
 #ifndef HIL_SUMMARY_AGES_H
 #define HIL_SUMMARY_AGES_H
 

@@ -1,4 +1,4 @@
-/* The faults of the scenario, with when they really began and ended. */
+/* The faults of the scenario, with the times when they actually began and ended. */
 #ifndef HIL_SUMMARY_FAULTS_H
 #define HIL_SUMMARY_FAULTS_H
 
@@ -6,10 +6,10 @@
 
 #include "summary.h"
 
-/* A list under `faults`, in the order of the file. */
+/* Adds a list, `faults`, in the order of the file. */
 void hil_summary_add_faults(const struct hil_summary *summary, json_t *root);
 
-/* A line for each. */
+/* Prints a line for each fault. */
 void hil_summary_print_faults(const struct hil_summary *summary, FILE *to);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the scenario's measures did: the parts of a summary that come from the responses to the
- * run's events. docs/figures.md defines the figures.
+ * The part of a summary about the measures, which comes from their responses to the run's events.
+ * docs/figures.md defines the figures.
  */
 #ifndef HIL_SUMMARY_MEASURES_H
 #define HIL_SUMMARY_MEASURES_H
@@ -10,10 +10,10 @@
 
 #include "summary.h"
 
-/* Adds `measures` and `events`; a measure that was made in another process is null. */
+/* Adds `measures` and `events`; a measure that was computed in another process is null. */
 void hil_summary_add_measures(const struct hil_summary *summary, json_t *root);
 
-/* The same in some lines for a person. */
+/* Prints the same as a few lines for a person. */
 void hil_summary_print_measures(const struct hil_summary *summary, FILE *to);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What a summary says of nodes and of the links between them: an entry for each array, of all that
- * ran here together, and of each.
+ * The part of a summary about nodes and the links between them. Each array has an entry, with
+ * figures for all of its nodes that ran here together, and for each node.
  */
 #ifndef HIL_SUMMARY_NODES_H
 #define HIL_SUMMARY_NODES_H
@@ -16,7 +16,8 @@ int hil_summary_add_nodes(const struct hil_summary *summary, json_t *root);
 /* "hub at 40 us, cell[0-19] at 12.5 us" */
 void hil_summary_print_arrays(const struct hil_summary *summary, FILE *to);
 
-/* A line for each array of nodes that ran here, the worst miss, and a line for each round trip. */
+/* Prints a line for each array of nodes that ran here, the worst miss, and a line for each round
+ * trip. */
 void hil_summary_print_nodes(const struct hil_summary *summary, FILE *to);
 
 #endif

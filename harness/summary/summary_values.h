@@ -1,4 +1,4 @@
-/* Numbers of a run as summary.json has them. */
+/* The formats of a run's numbers in summary.json. */
 #ifndef HIL_SUMMARY_VALUES_H
 #define HIL_SUMMARY_VALUES_H
 

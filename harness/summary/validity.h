@@ -1,6 +1,6 @@
 /*
- * The verdict of a run on itself: whether it was what the scenario asks for, so that its result
- * can be believed. It says nothing of what the output did. docs/validity.md has the bounds.
+ * Judges the validity of a run: whether it ran as the scenario requires, so that its result can be
+ * believed. Validity does not judge the outputs. docs/validity.md defines the bounds.
  */
 #ifndef HIL_VALIDITY_H
 #define HIL_VALIDITY_H
@@ -16,8 +16,8 @@
 enum { HIL_CHECKS_MAX = 9, HIL_REASON_BYTES = 600 };
 
 struct hil_check {
-    const char *name; /* as the bound is called below `validity` in the scenario */
-    double value;     /* of the worst loop, in the bound's unit */
+    const char *name; /* name of the bound under `validity` in the scenario */
+    double value;     /* for the worst loop, in the bound's unit */
     double bound;
     bool passed;
     char reason[HIL_REASON_BYTES]; /* why it did not pass */
@@ -29,17 +29,17 @@ struct hil_verdict {
     struct hil_check checks[HIL_CHECKS_MAX];
 };
 
-/* Judges a run that has ended, of whose record `dropped` rows were lost. */
+/* Judges a run that has ended; `dropped` rows of its record were lost. */
 void hil_validity_judge(struct hil_verdict *verdict, const struct hil_scenario *scenario,
                         const struct hil_state *state, uint64_t dropped);
 
-/* Steps that a node which ran here missed, of those that were due. */
+/* The percentage of a node's due steps that it missed. The node must have run here. */
 double hil_missed_percent(const struct hil_node_state *node);
 
 /* For summary.json: {valid, reasons, checks}. */
 json_t *hil_validity_json(const struct hil_verdict *verdict);
 
-/* A line, or one for each reason. */
+/* Prints one line, or one for each reason. */
 void hil_validity_print(const struct hil_verdict *verdict, FILE *to);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What runs came to, for machines that read test results: JUnit's XML, and TAP. A run is a suite;
- * its tests are whether it can be believed, and each of its limits.
+ * Writes the verdicts of runs in the formats for test results, JUnit's XML and TAP. A run is a
+ * suite; its validity and each of its limits are tests.
  */
 #ifndef HIL_VERDICTS_H
 #define HIL_VERDICTS_H
@@ -10,21 +10,21 @@
 
 struct hil_tested {
     const char *name;
-    int status;      /* its exit status; -1: it was not run */
-    double seconds;  /* that it took */
+    int status;      /* exit status; -1: it was not run */
+    double seconds;  /* duration */
     json_t *summary; /* NULL: it left none */
 };
 
 /* "passed", "failed", "inconclusive" or "error". */
 const char *hil_tested_verdict(const struct hil_tested *run);
 
-/* Files that are open from before anything runs, so that nothing runs in vain. */
+/* Output files. They are opened before anything runs, so that no run is wasted if that fails. */
 struct hil_verdict_files {
     FILE *junit, *tap; /* NULL: not wanted */
 };
 
-/* A path is NULL where it is not wanted; "-" is standard output. Returns 0, or a negative errno
- * after a message. */
+/* A path is NULL if it is not wanted; "-" is standard output. Returns 0, or a negative errno after
+ * a message. */
 int hil_verdict_files_open(struct hil_verdict_files *files, const char *junit, const char *tap);
 
 /* Writes both, and closes them. Returns 0, or a negative errno after a message. */

@@ -6,12 +6,11 @@
 
 #include "sample.h"
 
-/* Shows the run until it ends, or the user has seen enough, or a signal asks to end. Returns 0;
- * or -ENOTTY where there is no terminal that can show it; or another negative errno. The
- * terminal is then as it was before. */
+/* Shows the run until it ends, the user quits, or a signal comes. Returns 0; -ENOTTY without a
+ * suitable terminal; or another negative errno. Restores the terminal in any case. */
 int hil_screen_show(struct hil_watch *watch, unsigned interval_ms);
 
-/* The watcher's clock, ns. */
+/* The watcher's clock in ns. */
 uint64_t hil_watch_clock(void);
 
 #endif

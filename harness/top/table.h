@@ -6,7 +6,7 @@
 
 #include "sample.h"
 
-/* What the lines may be sorted by. */
+/* The sort keys. */
 enum hil_table_key {
     HIL_BY_NODE,
     HIL_BY_MISSED,
@@ -19,22 +19,22 @@ enum hil_table_key {
 
 struct hil_table_order {
     enum hil_table_key key;
-    bool reversed; /* the least first; of nodes the last */
+    bool reversed; /* least first; for nodes, last first */
 };
 
 enum { HIL_TABLE_WIDTH = 80 };
 
-/* A time in three digits and a unit, six characters at most: "7ns", "12.3us", "1.25ms", "3.00s".
- * "-" for NAN. */
+/* Formats a time with three digits and a unit, at most six characters: "7ns", "12.3us", "1.25ms",
+ * "3.00s". NAN gives "-". */
 void hil_format_time(double ns, char *text, size_t size);
 
-/* A count in `width` characters: past what fits, in thousands or millions. */
+/* Formats a count in `width` characters, in thousands or millions if it would not fit. */
 void hil_format_count(uint64_t count, int width, char *text, size_t size);
 
-/* Sorts them; what is equal stays in the nodes' order. Greatest first, but for nodes. */
+/* Sorts the nodes stably: by number ascending, or by another key descending. */
 void hil_table_sort(struct hil_sample *sample, const struct hil_table_order *order);
 
-/* The line above, in which what it is sorted by has a mark; and a node's line. */
+/* The head line, in which the sort key is marked; and the line of a node. */
 void hil_table_head(const struct hil_table_order *order, char *text, size_t size);
 void hil_table_row(const struct hil_node_sample *node, char *text, size_t size);
 

@@ -1,6 +1,6 @@
 /*
- * What a trace says about the loops: how late and how long their steps were, which stretches of
- * misses there were and what had the core meanwhile, and where a round trip's time went.
+ * The analysis of a trace: how late and how long the loops' steps were, stretches of misses and
+ * what occupied the core during each, and how the time of round trips was spent.
  */
 #ifndef HIL_ANALYSIS_H
 #define HIL_ANALYSIS_H
@@ -11,22 +11,22 @@
 #include "loops.h"
 #include "round_trip.h"
 
-/* Misses of a core without a step in time between them: they have one cause. */
+/* Consecutive misses on a core, without a step in time between them. They have one cause. */
 struct hil_stretch {
     int cpu;
-    uint64_t from_ns, to_ns; /* from the first missed step's time to the last one's end */
-    const struct hil_traced_loop *loop; /* of the first */
+    uint64_t from_ns, to_ns; /* from the due time of the first missed step to the end of the last */
+    const struct hil_traced_loop *loop; /* loop of the first miss */
     uint64_t step;
     uint64_t misses;
     uint64_t worst_over_ns;
 
-    /* What the trace shows of the first miss. */
-    uint64_t until_ns;             /* its end */
-    uint64_t away_ns;              /* no step ran, though one was due */
-    uint64_t own_ns;               /* its own step's length */
-    uint64_t other_ns, other_step; /* the longest step of another loop before it */
+    /* The trace of the first miss. */
+    uint64_t until_ns;             /* end of the step */
+    uint64_t away_ns;              /* time without a running step although one was due */
+    uint64_t own_ns;               /* length of the missed step */
+    uint64_t other_ns, other_step; /* longest step of another loop before it */
     const struct hil_traced_loop *other;
-    /* What the kernel's events show. */
+    /* Result from the kernel's events. */
     struct hil_intruder intruder;
 };
 
@@ -38,14 +38,14 @@ struct hil_analysis {
     size_t stretch_count;
     struct hil_rounds rounds;
     struct hil_kernel kernel;
-    int tasks[256]; /* the loops' */
+    int tasks[256]; /* task ids of the loops */
     size_t task_count;
     struct hil_core *cores;
     unsigned core_count;
 };
 
-/* Reads all in `dir`, a run's results or any folder of traces. Returns 0, or a negative errno
- * after a line to `messages`. hil_analysis_free in any case. */
+/* Reads all traces in `dir`, a run's results or any folder of traces. Returns 0, or a negative
+ * errno after a line to `messages`. Call hil_analysis_free in any case. */
 int hil_analyse(struct hil_analysis *analysis, const char *dir, FILE *messages);
 void hil_analysis_free(struct hil_analysis *analysis);
 

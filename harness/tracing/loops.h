@@ -1,6 +1,6 @@
 /*
- * The loops of a trace: how late and how long their steps were, each loop's and together those of
- * each array of nodes. The run says in the trace what its nodes are called.
+ * The loops of a trace: how late and how long their steps were, for each loop and for each array of
+ * nodes. The names of the nodes are in the trace.
  */
 #ifndef HIL_LOOPS_H
 #define HIL_LOOPS_H
@@ -17,12 +17,12 @@ struct hil_loop_figures {
 
 struct hil_traced_loop {
     uint32_t node;
-    char *name;     /* "cell[3]"; "node[7]" of one that the trace does not name */
-    unsigned array; /* of the arrays below */
+    char *name;     /* "cell[3]"; "node[7]" if the trace does not name it */
+    unsigned array; /* index in `arrays` below */
     struct hil_loop_figures figures;
 };
 
-/* The course of a time: the greatest value in each of some columns. */
+/* The course of a time: the greatest value in each column. */
 enum { HIL_COURSE_COLUMNS = 1000 };
 
 struct hil_course {
@@ -32,9 +32,9 @@ struct hil_course {
 
 struct hil_traced_array {
     char *name;     /* "cell" */
-    char *words;    /* "cell[*]", for people; or as `name` where that is a node's own */
-    bool many;      /* of which these two differ */
-    uint32_t first; /* of its nodes */
+    char *words;    /* "cell[*]", for people; the same as `name` for a single node */
+    bool many;      /* an array of several nodes, for which these two differ */
+    uint32_t first; /* its first node */
     unsigned count;
     struct hil_loop_figures figures;
     struct hil_course late, duration;
@@ -43,25 +43,28 @@ struct hil_traced_array {
 struct hil_traced_loops {
     struct hil_traced_loop **at; /* by node; NULL: it has no event */
     unsigned count;
-    struct hil_traced_array **arrays; /* in the order in which they came */
+    struct hil_traced_array **arrays; /* in the order of their first appearance */
     unsigned array_count;
 };
 
-/* The array whose first node is this one; NULL: it is no array's first. So they come in order. */
+/* The array whose first node is this one, or NULL. Calling it for each node thus gives the arrays
+ * in order. */
 const struct hil_traced_array *hil_loops_array(const struct hil_traced_loops *loops, unsigned node);
 
-/* The loop of a node, new if need be; NULL: there is no memory, or no such node. */
+/* The loop of a node, created if necessary; NULL: memory ran out, or there is no such node. */
 struct hil_traced_loop *hil_loops_of(struct hil_traced_loops *loops, uint64_t node);
 
-/* A node says its name and its array's. What was said first holds. */
+/* Sets the name of a node and of its array. The first call for a node wins. */
 void hil_loops_name(struct hil_traced_loops *loops, uint64_t node, const char *name,
                     const char *array);
 
-/* A step that ended `at_ns` after the trace began; `input_age_ns` as in the event. */
+/* Adds a step that ended `at_ns` after the beginning of the trace; `input_age_ns` as in the
+ * event. */
 void hil_loops_step(struct hil_traced_loops *loops, struct hil_traced_loop *loop, uint64_t at_ns,
                     uint64_t late_ns, uint64_t duration_ns, uint64_t input_age_ns);
 
-/* A step was not in time; and steps were left out, the last of them `late_ns` late by then. */
+/* These add a step that was not in time, and steps that were left out, the last of which was
+ * `late_ns` late by then. */
 void hil_loops_miss(struct hil_traced_loops *loops, struct hil_traced_loop *loop);
 void hil_loops_left_out(struct hil_traced_loops *loops, struct hil_traced_loop *loop,
                         uint64_t count, uint64_t late_ns, uint64_t period_ns);

@@ -1,6 +1,6 @@
 /*
- * The tracepoint provider, an object of its own (traces/provider.c): loaded into a process that
- * runs loops, if that is traced.
+ * Loads the tracepoint provider, a separate shared object (traces/provider.c), into processes that
+ * run loops, if they are traced.
  */
 #ifndef HIL_TRACE_PROVIDER_H
 #define HIL_TRACE_PROVIDER_H
@@ -9,26 +9,26 @@
 #include "../run/node.h"
 #include "../run/tracer.h"
 
-/* What the object shows, as `hiloco_provider`. */
+/* The interface that the object exports as `hiloco_provider`. */
 struct hil_trace_provider {
     struct hil_tracer loops;
     struct loco_tracer channels;
 };
 
 /*
- * Loads the provider, and has the loops and channels of this process tell it. It starts threads,
- * which a fork would lose and which run where the caller may: so call it in the process that runs
- * the loops, on the thread that does, before that pins itself. It returns when LTTng knows the
- * process, and has no more to set up. Returns 0, or a negative errno after a message to `why`.
+ * Loads the provider, and connects the loops and channels of this process to it. The provider
+ * starts threads, which would be lost in a fork, and which inherit the caller's affinity. Therefore
+ * call it in the process that runs the loops, on the thread that will run them, before that thread
+ * pins itself. When it returns, LTTng knows the process and has finished its set-up. Returns 0, or
+ * a negative errno after a message to `why`.
  */
 int hil_provider_load(char *why, size_t size);
 
-/* The same in a process that is to run executor `index`, where the scenario asks for a trace or a
- * session daemon is there. Why it is not traced then is told as what the executor is `degraded` by.
- */
+/* The same for a process that will run executor `index`, if the scenario asks for a trace or a
+ * session daemon runs. A failure is reported as a reason why the executor is `degraded`. */
 void hil_provider_load_for(const struct hil_run *run, unsigned index);
 
-/* Whether a session daemon is there that the provider would report to. */
+/* Whether a session daemon runs that the provider would report to. */
 bool hil_provider_wanted(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Reads CTF traces, all that lie under a folder, as one sequence of events in the order of time.
+ * Reads all CTF traces under a folder as one sequence of events in order of time.
  */
 #ifndef HIL_READING_H
 #define HIL_READING_H
@@ -8,25 +8,25 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* One event, valid during the call that it comes by. */
+/* One event, valid during the call that passes it. */
 struct hil_event {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
-    int cpu;          /* -1: it does not say */
+    int cpu;          /* -1: not in the trace */
     const char *name; /* "hiloco:loop_step" */
     const void *fields;
 };
 
-/* What a field says; 0 or NULL when there is none of that name and kind. */
+/* The value of a field; 0 or NULL when there is no field of that name and type. */
 uint64_t hil_event_number(const struct hil_event *event, const char *field);
 const char *hil_event_text(const struct hil_event *event, const char *field);
 
 struct hil_reader {
     void (*event)(void *arg, const struct hil_event *event);
-    void (*lost)(void *arg, uint64_t count); /* that the tracer had no room for */
+    void (*lost)(void *arg, uint64_t count); /* events for which the tracer had no room */
     void *arg;
 };
 
-/* Returns 0, or a negative errno after a line to `messages`: -ENOENT where there is no trace. */
+/* Returns 0, or a negative errno after a line to `messages`: -ENOENT if there is no trace. */
 int hil_traces_read(const char *folder, const struct hil_reader *reader, FILE *messages);
 
 #endif

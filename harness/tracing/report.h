@@ -1,5 +1,5 @@
 /*
- * What an analysis found, for a person and as JSON.
+ * The report of an analysis, for a person and as JSON.
  */
 #ifndef HIL_REPORT_H
 #define HIL_REPORT_H

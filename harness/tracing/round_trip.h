@@ -1,16 +1,16 @@
 /*
- * Where a round trip's time goes. A node asks by its link to another, which answers by the link
- * back. One round goes from the push of a message to that of the next one that takes its answer
- * into account, and has five parts:
+ * How the time of a round trip is spent. A node, the asker, sends a message over a link; the
+ * answerer replies over the opposite link. A round lasts from the push of a message to the push of
+ * the first message that depends on the answer. It has five parts:
  *
- *      asker's message pushed --answerer wait--> the answerer's step that finds it begins
+ *      asker's message pushed --answerer wait--> the answerer begins the step that finds it
  *          --answerer push--> the answer is pushed, in that step or a later one
- *          --asker wait--> the asker's step that finds it begins
- *          --asker step--> all is computed
+ *          --asker wait--> the asker begins the step that finds it
+ *          --asker step--> everything is computed
  *          --push back--> the asker's next message is pushed, in that step or the next
  *
- * The first three together are what the summary calls the round trip. The run says in the trace
- * which links it has, and by which channels.
+ * The summary's round trip is the sum of the first three. The trace says which links the run has,
+ * and which channels they use.
  */
 #ifndef HIL_ROUND_TRIP_H
 #define HIL_ROUND_TRIP_H
@@ -30,10 +30,10 @@ enum hil_part {
 
 /* The rounds from the nodes of one array to those of another, and back. */
 struct hil_round_trip {
-    unsigned asker, answerer; /* arrays, as the caller numbers them */
+    unsigned asker, answerer; /* arrays in the caller's numbering */
     struct hil_histogram parts[HIL_PARTS];
-    struct hil_histogram whole;    /* as the asker measured it: the first three */
-    uint64_t complete, incomplete; /* rounds; of the incomplete ones an event is missing */
+    struct hil_histogram whole;    /* the first three parts, as measured by the asker */
+    uint64_t complete, incomplete; /* numbers of rounds; an incomplete one lacks an event */
 };
 
 struct hil_rounds {
@@ -46,21 +46,21 @@ struct hil_rounds {
 int hil_rounds_init(struct hil_rounds *rounds);
 void hil_rounds_fini(struct hil_rounds *rounds);
 
-/* There is a link. What was said first of its number holds. */
+/* Declares a link. The first declaration of a number wins. */
 struct hil_round_link {
     uint64_t link, from, to;
-    int64_t back; /* the link the other way; -1: none */
+    int64_t back; /* the opposite link; -1: none */
     const char *channel;
 };
 void hil_rounds_link(struct hil_rounds *rounds, const struct hil_round_link *link);
 
-/* What happened, in the order of time. */
+/* These add events, in order of time. */
 void hil_rounds_push(struct hil_rounds *rounds, uint64_t node, const char *channel,
                      uint64_t time_ns);
 void hil_rounds_step(struct hil_rounds *rounds, uint64_t node, uint64_t step, uint64_t begin_ns,
                      uint64_t end_ns);
 
-/* A node found a newer message: as struct hil_traced_input says. `asker` and `answerer` are the
+/* A node found a newer message, as in struct hil_traced_input. `asker` and `answerer` are the
  * arrays of the node and of the message's sender. */
 struct hil_round_input {
     uint64_t link, step, sent, acted_on, round_trip_ns, time_ns;
@@ -68,10 +68,10 @@ struct hil_round_input {
 };
 void hil_rounds_input(struct hil_rounds *rounds, const struct hil_round_input *input);
 
-/* Who sends by the link; -1: not known. */
+/* The node that sends over the link; -1: not known. */
 int64_t hil_rounds_sender(const struct hil_rounds *rounds, uint64_t link);
 
-/* No more comes: rounds that still miss an event are incomplete. */
+/* Call it at the end: rounds that still lack an event are incomplete. */
 void hil_rounds_end(struct hil_rounds *rounds);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Figures of an analysis, as PNG and SVG into a folder:
+ * Draws the figures of an analysis as PNG and SVG in a folder:
  *
  *      trace-time        how late and how long the steps were over time, with the misses
- *      trace-histogram   how often, counted on a logarithmic axis
+ *      trace-histogram   their distribution, with counts on a logarithmic axis
  *      trace-tail        the share of steps that were later than a time
  */
 #ifndef HIL_TRACE_FIGURES_H
@@ -10,7 +10,8 @@
 
 #include "analysis.h"
 
-/* Says to `messages` what it drew. Returns 0 or a negative errno; -ENOPKG without gnuplot. */
+/* Reports to `messages` which figures it drew. Returns 0 or a negative errno; -ENOPKG without
+ * gnuplot. */
 int hil_trace_figures(const struct hil_analysis *analysis, const char *dir, FILE *messages);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * What the kernel does on the loops' cores, by tracefs: who else is scheduled, and interrupts.
+ * Traces the kernel on the loops' cores with tracefs: which other tasks are scheduled, and
+ * interrupts.
  *
- * It is an instance of its own, with buffers and settings of its own: nobody else's tracing is
- * touched, and there is nothing to restore but to remove it. One that a killed run has left is
- * removed by the next. Where tracefs is not mounted it is mounted for this process alone, without
- * a place in the tree of files.
+ * It uses a separate tracefs instance with its own buffers and settings. It thus does not disturb
+ * other tracing, and cleaning up only means removing the instance. An instance left by a killed run
+ * is removed by the next run. If tracefs is not mounted, it is mounted for this process alone,
+ * outside of the directory tree.
  */
 #ifndef HIL_TRACEFS_H
 #define HIL_TRACEFS_H
@@ -16,20 +17,21 @@
 
 struct hil_tracefs {
     int root;     /* -1: not open */
-    int instance; /* in the root's instances/ */
+    int instance; /* in the instances/ of root */
     char name[40];
 };
 
-/* Prepares; `root`: where tracefs is, NULL: to be found. Returns 0 or a negative errno: -EPERM or
- * -EACCES if the user may not trace the kernel, -ENODEV if the kernel has no tracing. */
+/* Prepares the instance; `root` is the mount point of tracefs, NULL: find it. Returns 0 or a
+ * negative errno: -EPERM or -EACCES if the user may not trace the kernel, -ENODEV if the kernel has
+ * no tracing. */
 int hil_tracefs_open(struct hil_tracefs *fs, const char *root, const struct hil_scenario *scenario);
 
 int hil_tracefs_start(const struct hil_tracefs *fs);
 
-/* Stops, and writes what is in the buffers as text. *lost: events that were overwritten. */
+/* Stops, and writes the buffers as text. *lost: number of overwritten events. */
 int hil_tracefs_stop(const struct hil_tracefs *fs, FILE *to, uint64_t *lost);
 
-/* Safe on one that is not open. */
+/* Safe if it is not open. */
 void hil_tracefs_close(struct hil_tracefs *fs);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What was changed of a run that was tuned, read from its record, to be done again in another run.
+ * Reads the changes that were made to a tuned run from its record, to repeat them in another run.
  */
 #ifndef HIL_TUNE_AGAIN_H
 #define HIL_TUNE_AGAIN_H
@@ -8,8 +8,8 @@
 
 #include "../scenario/scenario.h"
 
-/* Gives the scenario, which may be tuned, the requests of the record: a run's folder, or its
- * trace.h5. Returns 0, or a negative errno after a line to `messages`. */
+/* Adds the requests of the record (a run's folder, or its trace.h5) to the scenario, which must
+ * allow tuning. Returns 0, or a negative errno after a line to `messages`. */
 int hil_tune_again(struct hil_scenario *scenario, const char *record, FILE *messages);
 
 #endif

@@ -10,16 +10,15 @@
  * Requests:
  *
  *      {"set": [{"name": "controller.kp", "value": 0.2}, ...]}
- *      {"set": [{"name": "reference", "value": 120, "ramp_s": 0.01}]}      of sources only
- *      {"control": "pause" | "resume" | "step" | "stop", "steps": 10}      1, where it is not given
+ *      {"set": [{"name": "reference", "value": 120, "ramp_s": 0.01}]}      only for sources
+ *      {"control": "pause" | "resume" | "step" | "stop", "steps": 10}      "steps" defaults to 1
  *
- * All of one "set" takes force at one time of the run, or none of it is tried. Answers:
+ * All changes of one "set" take effect at the same time of the run, or none is tried. Answers:
  *
  *      {"applied": [{"name", "value", "node", "step", "time_s"}, ...]}     a source's: by each node
- *      {"waits": [{"name", "value"}, ...]}     the run is paused, and does it when it goes on
+ *      {"waits": [{"name", "value"}, ...]}     the run is paused; done when it continues
  *      {"control": "pause", "paused": true, "time_s": 0.0012}
- *      {"refused": "controller.kp: 3 is out of range: 0 to 1"}     why, in one line; nothing is
- * done
+ *      {"refused": "controller.kp: 3 is out of range: 0 to 1"}     the reason, in one line
  */
 #ifndef HIL_TUNE_CLIENT_H
 #define HIL_TUNE_CLIENT_H
@@ -32,62 +31,62 @@
 
 struct hil_asking;
 
-/* Sends the request, and does not wait: not for longer than it takes to write a line to a socket.
- * Returns 0; or -ECONNREFUSED, when the run has ended or is not tuned; -EPERM, when it is another
- * user's; or another negative errno. */
+/* Sends the request without waiting for the answer; it takes no longer than writing a line to a
+ * socket. Returns 0; -ECONNREFUSED if the run has ended or is not tuned; -EPERM if it belongs to
+ * another user; or another negative errno. */
 int hil_asking_start(struct hil_asking **asking, const struct hil_found *run,
                      const json_t *request);
 
-/* To be polled for POLLIN. */
+/* The descriptor to poll for POLLIN. */
 int hil_asking_file(const struct hil_asking *asking);
 
-/* Whether the answer is here: 1, and *answer is the caller's; 0, not yet; or -ECONNRESET, when the
- * run ended before it answered; or another negative errno. Never blocks. */
+/* Returns 1 with *answer, which the caller then owns; 0 if there is no answer yet; -ECONNRESET if
+ * the run ended without an answer; or another negative errno. Never blocks. */
 int hil_asking_finish(struct hil_asking *asking, json_t **answer);
 
-/* NULL is allowed. The request is carried out all the same. */
+/* NULL is allowed. The run carries out the request all the same. */
 void hil_asking_close(struct hil_asking *asking);
 
-/* The same, but waits for the answer. */
+/* Sends a request and waits for its answer. */
 int hil_tune_ask(const struct hil_found *run, const json_t *request, json_t **answer);
 
 /* --- seeing ---------------------------------------------------------------------------------- */
 
 /* A parameter of a component, or the value of a source. */
 struct hil_tunable_shown {
-    char name[HIL_TUNABLE_NAME]; /* as it is set: "controller.kp" */
+    char name[HIL_TUNABLE_NAME]; /* its name for requests: "controller.kp" */
     char unit[HIL_TUNABLE_UNIT];
     char doc[HIL_TUNABLE_DOC];
-    double min, max; /* infinite: there is no bound */
-    bool is_source;  /* and may be given a ramp */
+    double min, max; /* infinite: no bound */
+    bool is_source;  /* it may be given a ramp */
 };
 
 struct hil_tuned {
     unsigned tunable;
-    unsigned node; /* that applied it */
+    unsigned node; /* the node that applied it */
     double value;  /* for a source: at the end of its ramp */
-    uint64_t step; /* of that node, from 0 on, as in the record */
+    uint64_t step; /* step of that node, from 0, as in the record */
     uint64_t time_ns;
 };
 
-/* A copy of the table, fit to be printed; frees with free(*list). *count is 0 where nothing can be
- * tuned. Returns 0 or a negative errno. */
+/* Copies the table, with texts fit to be printed; free it with free(*list). *count is 0 if nothing
+ * can be tuned. Returns 0 or a negative errno. */
 int hil_tune_list(const struct hil_attached *run, struct hil_tunable_shown **list, unsigned *count);
 
-/* What it is now, or goes to on a ramp; NAN: it is not in the table, or a source that follows its
- * scenario. */
+/* The current value, or the target of its ramp; NAN: it is not in the table, or is a source that
+ * follows its scenario. */
 double hil_tune_value(const struct hil_attached *run, unsigned tunable);
 
-/* The list with its values: [{"name", "unit", "value", "min", "max", "doc", "source"}, ...]. What
- * there is no number of is null; a source may be given a ramp. */
+/* The list with its values: [{"name", "unit", "value", "min", "max", "doc", "source"}, ...]. A
+ * missing number is null; a source may be given a ramp. */
 json_t *hil_tune_list_json(const struct hil_attached *run, const struct hil_tunable_shown *list,
                            unsigned count);
 
-/* The change after the *seen ones that the caller has had (0 to begin with), whoever asked for it.
- * A caller that comes too late misses some. */
+/* The change after the *seen ones that the caller has received (initially 0), whoever requested it.
+ * A caller that is too late misses some changes. */
 bool hil_tune_next(const struct hil_attached *run, uint64_t *seen, struct hil_tuned *change);
 
-/* Whether it stands still, in virtual time, because it was told to. */
+/* Whether the run was told to pause; only in virtual time. */
 bool hil_tune_paused(const struct hil_attached *run);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * The power_controller form as libcyaml loads it, and its schema. The mappings that name a model's
- * own quantities (gains, parameters, initial states, multipliers) are made from the models' tables,
- * for the models that this scenario uses.
+ * The power_controller form as loaded by libcyaml, and its schema. Mappings that name a model's own
+ * quantities (gains, parameters, initial states, multipliers) are generated from the tables of the
+ * models in the scenario.
  */
 #ifndef HIL_FORM_SCHEMA_H
 #define HIL_FORM_SCHEMA_H
 
 #include "../yaml/scenario_schema.h"
 
-/* And a list that names each converter once is no longer. */
+/* Also the longest list that names each converter once. */
 enum { FORM_CONVERTERS_MAX = 10000 };
 
 /* --- the blocks, in the units of their keys -------------------------------------------- */
@@ -38,7 +38,7 @@ struct form_file_tcp {
     enum hil_service_wait wait;
 };
 
-/* What a loop does about being late, about peers that are, and about components that fail. */
+/* The reaction of a loop to its own lateness, to late peers, and to failing components. */
 struct form_file_late {
     enum hil_overrun overrun;
     double catch_up_limit, resync_after_us, input_age_limit_us;
@@ -68,10 +68,10 @@ struct form_file_controller {
     double *gains; /* in the order of the law's parameters, without the limits */
 };
 
-/* Quantities of plants: an entry for each in the schema's table, NULL where none is given. */
+/* Quantities of plants, with an entry for each in the schema's table; NULL if it is not given. */
 struct form_file_override {
     char *id;
-    int *plant; /* index in the schema's models; NULL: that of all */
+    int *plant; /* index in the schema's models; NULL: the common plant */
     double *period_us, *phase_us, *duty_initial;
     double **parameters, **initial;
 };
@@ -79,7 +79,7 @@ struct form_file_override {
 struct form_file_tolerance {
     double percent;
     uint32_t seed;
-    double **multipliers; /* for each quantity, for each converter */
+    double **multipliers; /* by quantity, then by converter */
 };
 
 struct form_file_converters {
@@ -102,7 +102,7 @@ struct form_file_change {
 };
 
 struct form_file_profile {
-    double value; /* of the reference only */
+    double value; /* only for the reference */
     struct form_file_change *changes;
     unsigned change_count;
 };
@@ -116,7 +116,7 @@ struct form_file_placement {
 };
 
 struct form_file_recording {
-    bool voltage, duty; /* of each converter, at the controller */
+    bool voltage, duty; /* of each converter, recorded at the controller */
     unsigned decimation, converter_decimation;
     enum hil_on_record_error on_error;
 };
@@ -136,22 +136,22 @@ struct form_file {
 
 /* --- the schema -------------------------------------------------------------------------- */
 
-/* Quantities of several plants by name, the ranges widened to hold for any of them. */
+/* Quantities of several plants by name, with ranges widened to hold for each of them. */
 struct form_quantities {
     struct hil_quantity *at;
     unsigned count;
 };
 
 struct form_schema {
-    /* What this scenario uses; NULL and 0 where it does not say so rightly. */
+    /* The scenario's models and converters; NULL and 0 if the scenario is wrong there. */
     const struct hil_model *law, *plant;
     unsigned converter_count;
-    struct form_quantities gains;      /* of the law: its parameters without the limits */
-    struct form_quantities parameters; /* with the inputs other than duty */
+    struct form_quantities gains;      /* the law's parameters without the limits */
+    struct form_quantities parameters; /* together with the inputs other than duty */
     struct form_quantities states;
 
     /* The parts of the schema that are made for it. */
-    const struct hil_model **models; /* built in, then native: the enums are indices in it */
+    const struct hil_model **models; /* built-in, then native; the enums are indices in this list */
     cyaml_strval_t *law_names, *plant_names;
     unsigned law_count, plant_count;
     cyaml_schema_field_t *gain_fields, *parameter_fields, *state_fields, *multiplier_fields;
@@ -160,13 +160,14 @@ struct form_schema {
     cyaml_schema_value_t override_entry;
 };
 
-/* Makes it for the scenario in `root`, right or wrong, and its keys. Returns 0 or -ENOMEM. */
+/* Makes the schema and its keys for the scenario in `root`, which may have mistakes. Returns 0 or
+ * -ENOMEM. */
 int form_schema_open(struct scenario_schema *schema, const struct scenario_node *root);
 void form_schema_close(struct form_schema *form);
 
 /*
  * The part that reads the models' tables: fills law, plant, converter_count, parameters, states and
- * the schema's keys. Returns 0 or -ENOMEM; closing it is right after either.
+ * the schema's keys. Returns 0 or -ENOMEM; close it in either case.
  */
 int form_quantities_open(struct scenario_schema *schema, const struct scenario_node *root);
 void form_quantities_close(struct form_schema *form);
@@ -174,10 +175,10 @@ void form_quantities_close(struct form_schema *form);
 /* The index of the quantity called `name`, or -1. */
 int form_quantity_find(const struct form_quantities *quantities, const char *name);
 
-/* Whether these are the words for its models. */
+/* Whether these are the enum words of its models. */
 bool form_names_models(const struct scenario_schema *schema, const cyaml_strval_t *words);
 
-/* How many converters the scenario has; 0 where it does not say so rightly, or has none. */
+/* The number of converters in the scenario; 0 if that is wrong or missing. */
 unsigned form_converters(const struct scenario_schema *schema);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What both forms of a scenario have in their schemas: the words of enums, and the blocks of the
- * run.
+ * The parts that the schemas of both forms of a scenario share: the words of enums, and the blocks
+ * of the run.
  */
 #ifndef SCENARIO_FIELDS_H
 #define SCENARIO_FIELDS_H
@@ -10,7 +10,8 @@
 enum {
     MUST = CYAML_FLAG_DEFAULT,
     MAY = CYAML_FLAG_OPTIONAL | CYAML_FLAG_POINTER, /* NULL when it is not given */
-    STRICT = CYAML_FLAG_STRICT,                     /* of an enum: its words, not their numbers */
+    STRICT = CYAML_FLAG_STRICT,                     /* an enum accepts only its words, not their
+                                                     * numbers */
 };
 
 static const cyaml_strval_t modes[] = {{"realtime", HIL_REALTIME}, {"virtual", HIL_VIRTUAL}};
@@ -41,10 +42,10 @@ static const cyaml_strval_t waits[] = {{"spin", HIL_SPIN}, {"hybrid", HIL_HYBRID
     CYAML_FIELD_ENUM(key, STRICT, structure, member, names, CYAML_ARRAY_LEN(names))
 
 extern const cyaml_schema_field_t scenario_validity_fields[], scenario_trace_fields[];
-/* Of both forms too, but read from the tree: their keys are names. */
+/* Also for both forms, but read from the tree because their keys are names. */
 extern const cyaml_schema_field_t scenario_limits_fields[], scenario_faults_fields[];
 
-/* What libcyaml loads into a struct scenario_file. */
+/* The fields that libcyaml loads into a struct scenario_file. */
 #define RUN_FIELDS_BEGIN                                                                           \
     CYAML_FIELD_STRING_PTR("name", MUST, struct scenario_file, name, 1, 64),                       \
         CYAML_FIELD_FLOAT("duration_s", MUST, struct scenario_file, duration_s),                   \

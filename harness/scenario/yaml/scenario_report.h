@@ -1,5 +1,5 @@
 /*
- * The mistakes found in a scenario, one line each, and the places they point at.
+ * The mistakes found in a scenario, one line each, and their places.
  */
 #ifndef HIL_SCENARIO_REPORT_H
 #define HIL_SCENARIO_REPORT_H
@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where a key or a value was written: a file's line and column, or a --set. */
+/* Where a key or a value was written: the line and column of a file, or a --set. */
 struct scenario_place {
     const char *file;    /* NULL: in a --set */
-    const char *set;     /* "KEY=VALUE" as given; NULL: in the file */
+    const char *set;     /* "KEY=VALUE" as given; NULL: it is in the file */
     size_t line, column; /* of the file, both from 1 */
 };
 
-/* Lines written into the caller's buffer, cut where it ends. */
+/* Lines in the caller's buffer, cut at its end. */
 struct scenario_report {
     char *text;
     size_t size, used;
@@ -23,19 +23,19 @@ struct scenario_report {
 
 void scenario_report_open(struct scenario_report *report, char *text, size_t size);
 
-/* Whether there are so many mistakes that nobody reads more: to look for them ends. */
+/* Whether there are so many mistakes that looking for more is pointless. */
 bool scenario_report_is_full(const struct scenario_report *report);
 
-/* Adds one line: the place, then the message. Control characters in it become spaces. */
+/* Adds one line: the place, then the message. Control characters become spaces. */
 __attribute__((format(printf, 3, 4))) void scenario_mistake(struct scenario_report *report,
                                                             const struct scenario_place *place,
                                                             const char *format, ...);
 
-/* Of `names`, the one that a writer of `word` most likely meant; NULL when none is near. */
+/* The one of `names` that the writer of `word` most likely meant; NULL when none is similar. */
 const char *scenario_near_miss(const char *word, const char *const *names, size_t count);
 
-/* What follows a word that is none of `names`: " (did you mean 'period_us'?); allowed: period_us,
- * phase_us". What does not fit is left out, name by name. */
+/* The text after a word that is not in `names`: " (did you mean 'period_us'?); allowed: period_us,
+ * phase_us". Names that do not fit are left out. */
 enum { SCENARIO_CHOICE_BYTES = 1200 };
 void scenario_say_choice(const char *word, const char *const *names, size_t count,
                          char text[SCENARIO_CHOICE_BYTES]);

@@ -1,9 +1,8 @@
 /*
- * What a scenario may say: the part of it that libcyaml loads, and a table of every key.
+ * The schema of a scenario: the part that libcyaml loads, and a table of every key.
  *
- * The blocks and types are libcyaml's schema, which also drives the checks. What it has no
- * place for (units, ranges, defaults, explanations) stands in a table of keys, looked up by
- * path.
+ * libcyaml's schema has the blocks and types, and also drives the checks. The table of keys, looked
+ * up by path, has what libcyaml's schema cannot hold: units, ranges, defaults and explanations.
  */
 #ifndef HIL_SCENARIO_SCHEMA_H
 #define HIL_SCENARIO_SCHEMA_H
@@ -43,47 +42,48 @@ struct scenario_file {
 /* --- the keys --------------------------------------------------------------------------- */
 
 enum scenario_rule {
-    SCENARIO_RANGE,    /* a number in its range; nothing to check of what is no number */
-    SCENARIO_WHOLE_NS, /* a time: in its range, and a whole number of ns */
+    SCENARIO_RANGE,    /* a number in its range; other values are not checked */
+    SCENARIO_WHOLE_NS, /* a time in its range that is a whole number of ns */
     SCENARIO_CPU,      /* -1, or a cpu of this machine */
-    SCENARIO_IDS,      /* a converter or a range of them */
-    SCENARIO_NAME,     /* fit for the name of a folder */
-    SCENARIO_ADDRESS,  /* of IPv4 or IPv6, or the name of a host */
-    SCENARIO_MEETING,  /* such an address, and perhaps a port */
-    SCENARIO_TEXT,     /* any text: what it refers to is looked at when all is known */
+    SCENARIO_IDS,      /* the id of a converter, or a range of ids */
+    SCENARIO_NAME,     /* suitable as the name of a folder */
+    SCENARIO_ADDRESS,  /* an IPv4 or IPv6 address, or a host name */
+    SCENARIO_MEETING,  /* such an address, optionally with a port */
+    SCENARIO_TEXT,     /* any text; references are checked later, when everything is known */
 };
 
 struct scenario_key {
-    /* "converters.overrides[].id": [] for each entry of a list; "nodes.*.cpu": * for any name. */
+    /* "converters.overrides[].id": [] stands for each entry of a list; "nodes.*.cpu": * for any
+     * name. */
     const char *path;
-    const char *unit;    /* "" where there is none */
+    const char *unit;    /* "" if it has none */
     const char *initial; /* the default as YAML; NULL: none */
-    double min, max;     /* both included; of a list of numbers, for each of them */
+    double min, max;     /* inclusive; for a list of numbers, for each of them */
     enum scenario_rule rule;
-    bool each;       /* a list is allowed as well: one value for each of several things */
-    const char *doc; /* one line, no full stop */
+    bool each;       /* a list is also allowed, with one value for each of several things */
+    const char *doc; /* one line without a full stop */
 };
 
-/* The keys that every scenario has; those of the models' quantities come on top. */
+/* The keys of every scenario; keys for the models' quantities are added to them. */
 extern const struct scenario_key scenario_keys[];
 extern const unsigned scenario_key_count;
 
 struct scenario_schema {
     cyaml_schema_value_t top;
-    cyaml_schema_value_t loaded; /* the part of it that libcyaml loads */
-    struct scenario_key *keys;   /* of the models' quantities */
+    cyaml_schema_value_t loaded; /* the part that libcyaml loads */
+    struct scenario_key *keys;   /* keys for the models' quantities */
     unsigned key_count;
-    struct form_schema *form; /* of the power_controller form; NULL: of the general one */
+    struct form_schema *form; /* for the power_controller form; NULL: the general form */
 };
 
-/* The schema of a scenario in its general form: that of `root`, when it has nodes or components. */
+/* Whether `root` is a scenario in the general form, which has nodes or components. */
 bool scenario_is_general(const struct scenario_node *root);
 extern const cyaml_schema_value_t scenario_general;
 
-/* A mapping whose keys are names that the scenario gives has one field, called so. */
+/* A mapping whose keys are names chosen by the scenario has a single field, with this name. */
 bool scenario_field_is_any(const cyaml_schema_field_t *field);
 
-/* Makes the schema for the scenario in `root`, right or wrong. Returns 0 or -ENOMEM. */
+/* Makes the schema for the scenario in `root`, which may have mistakes. Returns 0 or -ENOMEM. */
 int scenario_schema_open(struct scenario_schema **schema, const struct scenario_node *root);
 void scenario_schema_close(struct scenario_schema *schema);
 
@@ -91,7 +91,7 @@ void scenario_schema_close(struct scenario_schema *schema);
 const struct scenario_key *scenario_key_find(const struct scenario_schema *schema,
                                              const char *path);
 
-/* The shortest text of six digits or more that reads back as the same number. */
+/* The shortest text with at least six digits that reads back as the same number. */
 enum { SCENARIO_NUMBER_BYTES = 32 };
 void scenario_number_text(char text[SCENARIO_NUMBER_BYTES], double value);
 
