@@ -1,4 +1,4 @@
-/* controller: the controller's node of a scenario, as a program of its own. */
+/* The program controller: runs the controller's node of a scenario. */
 #include "commands/commands.h"
 #include "launch/part_nodes.h"
 

@@ -1,4 +1,4 @@
-/* converter: one converter of a scenario, or a range of them, as a program of its own. */
+/* The program converter: runs one converter of a scenario, or a range of them. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -33,8 +33,8 @@ static const char help[] =
     "  --version          print the version of hiloco\n"
     "\n" HIL_PART_HELP_END;
 
-/* With a process for each node, rank 0 is the controller; with one for each converter the
- * controller was started elsewhere. */
+/* With one process per node, rank 0 is the controller. With one per converter, the controller was
+ * started elsewhere. */
 static int choose_ranked(const char *scenario, const struct hil_system *system, bool *chosen)
 {
     char name[sizeof "converter[4294967295]"];

@@ -1,4 +1,4 @@
-/* hiloco: the command line. */
+/* The program hiloco: the command line. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /*
- * What joins a run is the executor of one node, as the launcher's children have it: the same start,
- * the same loop, the same end (run/real_time.c). It runs on a fiber of the user's thread. Where its
- * step comes to the component that is outside, it switches to the user, and goes on where the user
- * calls again. So all that is measured of a step has the user's part in it, and no code of the
- * user's ever runs on the fiber's stack.
+ * A process that joins a run is the executor of one node, like a child of the launcher: it starts,
+ * loops and ends in the same way (run/real_time.c). The loop runs on a fiber of the user's thread.
+ * When a step reaches the outside component, the fiber switches to the user's code, and continues
+ * when the user calls again. Therefore the user's part is included in all measurements of a step,
+ * and the user's code never runs on the fiber's stack.
  */
 #include "hiloco_node.h"
 
@@ -27,41 +27,40 @@
 
 enum { JOINED_STACK = 1 << 20, JOINED_WAIT_S = 30, JOINED_MESSAGES = 1 << 16 };
 
-/* One side's signals. */
+/* The inputs, or the outputs. */
 struct joined_signals {
     struct hiloco_signal *at;
     uint32_t count;
 };
 
 struct hiloco_node {
-    struct hil_outside outside; /* first: the component's step finds the node by it */
+    struct hil_outside outside; /* first member: the component's step finds the node by it */
     struct hil_scenario *scenario;
     const struct hil_component *component;
     struct joined_signals inputs, outputs;
     struct hil_meeting meeting;
-    struct hil_rendezvous *rendezvous; /* NULL: the scenario says where the nodes are */
+    struct hil_rendezvous *rendezvous; /* NULL: the scenario has the addresses of the nodes */
     struct hil_clock clock;
     struct hil_run run;
     struct hil_kept kept;
     unsigned wait_s;
 
     pthread_t thread;
-    struct hil_thread_settings settings; /* the thread's, before */
+    struct hil_thread_settings settings; /* the thread's previous settings */
     struct fiber *user, *loop;
-    /* The step that the loop is at. */
+    /* The current step of the loop. */
     const double *in;
     double *out;
     uint64_t t_ns;
-    bool begun; /* the user has it */
-    bool over;  /* the loop is not there any more, and became `rc` */
+    bool begun; /* the user has received it */
+    bool over;  /* the loop has ended, with the result `rc` */
     int rc;
 
     hiloco_log_fn *log;
     void *log_arg;
 };
 
-/* Of what a process has only once: the models that are loaded, the environment, the HDF5 library.
- */
+/* Protects what a process has only once: the loaded models, the environment, the HDF5 library. */
 static pthread_mutex_t joined_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- messages -------------------------------------------------------------------------------- */
@@ -77,7 +76,7 @@ static void joined_log(void *node, enum loco_level level, const char *line)
     joined_say(node, level == LOCO_ERROR ? HILOCO_ERROR : HILOCO_WARNING, line);
 }
 
-/* Of a text that it takes apart. */
+/* Modifies the text. */
 static void joined_say_lines(const struct hiloco_node *n, enum hiloco_level level, char *text)
 {
     char *rest = text, *line;
@@ -124,7 +123,7 @@ static int joined_load(struct hiloco_node *n, const struct hiloco_join *join)
     return rc;
 }
 
-/* Leaves the scenario with one executor: that of the node. */
+/* Reduces the scenario to one executor, the node's. */
 static int joined_find_node(struct hiloco_node *n, const char *name)
 {
     struct hil_scenario *s = n->scenario;
@@ -173,7 +172,7 @@ static int joined_list_signals(struct hiloco_node *n)
     return rc ? rc : joined_list(&n->outputs, &c->model->outputs, c->width, c->out_count);
 }
 
-/* The files and the place that it needs; what is wrong with them is said. */
+/* Prepares the files and the directory that it needs; reports failures. */
 static int joined_prepare(struct hiloco_node *n, const struct hiloco_join *join)
 {
     char *text = NULL;
@@ -200,7 +199,7 @@ static void joined_say_of_rendezvous(void *node, const char *line)
     joined_say(node, HILOCO_WARNING, line);
 }
 
-/* Where the scenario does not say where the nodes are. */
+/* If the scenario does not say where the nodes are, the rendezvous does. */
 static int joined_meet(struct hiloco_node *n)
 {
     const struct hil_rendezvous_config config = {.scenario = n->scenario,
@@ -222,7 +221,7 @@ static int joined_meet(struct hiloco_node *n)
     return rc;
 }
 
-/* `hiloco top` finds the run by the state of `hiloco run`. */
+/* The state is not published: `hiloco top` finds the run by the state of `hiloco run`. */
 static int joined_open_state(struct hiloco_node *n)
 {
     int rc = hil_state_open(&n->run.state, n->scenario);
@@ -259,7 +258,7 @@ static int joined_set_up(struct hiloco_node *n, const struct hiloco_join *join)
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
-/* On the fiber: the loop has come to the user's part of a step. */
+/* On the fiber, when the loop has reached the user's part of a step. */
 static int joined_step(struct hil_outside *outside, uint64_t t_ns, const double *in, double *out)
 {
     struct hiloco_node *n = (struct hiloco_node *)outside;
@@ -271,7 +270,7 @@ static int joined_step(struct hil_outside *outside, uint64_t t_ns, const double 
     return 0;
 }
 
-/* All that the fiber does. */
+/* The fiber's main function. */
 static void joined_main(void *node)
 {
     struct hiloco_node *n = node;
@@ -289,7 +288,7 @@ static void joined_explain(struct hiloco_node *n)
         joined_say(n, HILOCO_ERROR, state->message[0] ? state->message : strerror(-n->rc));
 }
 
-/* Until the loop is at the next step, or over. */
+/* Runs the loop until the next step, or its end. */
 static void joined_resume(struct hiloco_node *n)
 {
     hil_outside = &n->outside;
@@ -318,7 +317,7 @@ static int joined_begin(struct hiloco_node *n)
 
 /* --- after ----------------------------------------------------------------------------------- */
 
-/* Closes what was recorded, and writes the summary. */
+/* Closes the record, and writes the summary. */
 static int joined_finish(struct hiloco_node *n)
 {
     struct hil_summary summary;
@@ -382,7 +381,7 @@ int hiloco_node_join(struct hiloco_node **node, const struct hiloco_join *join)
     pthread_mutex_unlock(&joined_lock);
     if (!rc)
         rc =
-            joined_meet(n); /* without the lock: another thread may join as one that it waits for */
+            joined_meet(n); /* without the lock: it may wait for a node that another thread joins */
     if (!rc)
         rc = joined_begin(n);
     if (!rc) {

@@ -112,7 +112,7 @@ static int parse_seed(const char *text, uint64_t *seed)
 
 static const char a_time[] = "a time in seconds", a_number[] = "a number";
 
-/* `what` it is: one of the two above. */
+/* `what` names the kind of number: one of the two above. */
 static int parse_number(const char *name, const char *text, const char *what, double *number)
 {
     char *end;
@@ -294,7 +294,7 @@ static int take(struct hil_arguments *a, int option)
     case 'W':
         return parse_count("width", optarg, 1, &a->width);
     default:
-        return -EINVAL; /* getopt has said why */
+        return -EINVAL; /* getopt has printed the reason */
     }
 }
 

@@ -66,7 +66,7 @@ static int measure(struct visit *v)
     return 0;
 }
 
-/* The findings come at once, and what is measured when it is there. */
+/* Prints the findings at once, and the measurement when it is finished. */
 static int visit(struct visit *v)
 {
     const struct hil_arguments *a = v->arguments;

@@ -28,7 +28,8 @@ static const char help[] =
     "those of one run and of this version of hiloco, or one is missing, and nothing is written; 3\n"
     "if the run is not valid; 4 if it is valid and a limit failed.\n";
 
-/* Clearing the one would remove the other. */
+/* The output folder must not be inside a part's, or a part's inside it: clearing one would remove
+ * the other. */
 static int merge_check_out(const struct hil_arguments *a)
 {
     char *out = a->out ? realpath(a->out, NULL) : NULL;
@@ -63,11 +64,12 @@ static int merge_parts(const struct hil_arguments *a, struct hil_scenario *scena
                                                    .quiet = a->quiet,
                                                    .out = a->out});
     free(parts);
-    fflush(stdout); /* this process ends without */
+    fflush(stdout); /* this process ends without flushing */
     return status;
 }
 
-/* Of files that may be damaged. The scenario is as the first part spelled it out. */
+/* Runs in a child, since the files may be damaged. The scenario is taken from the first part, which
+ * has it in full. */
 static int merge(const void *arguments)
 {
     struct hil_arguments a = *(const struct hil_arguments *)arguments;
@@ -82,7 +84,7 @@ static int merge(const void *arguments)
         return HIL_EXIT_USAGE;
     a.scenario = path;
     if (hil_arguments_load(&a, &scenario)) {
-        hil_part_tell_version(a.scenarios[0], stderr); /* which may be why */
+        hil_part_tell_version(a.scenarios[0], stderr); /* a different version may be the reason */
         return HIL_EXIT_USAGE;
     }
     const int status = merge_parts(&a, scenario);

@@ -40,8 +40,8 @@ static const char export_help[] =
     "  --mcap  as trace.mcap, which Foxglove and PlotJuggler read: a topic for each node, /NODE,\n"
     "          with a message for each row\n";
 
-/* A directory that is not there or holds no results, and a time of which there is no record, are
- * the user's mistake. */
+/* A directory that is missing or has no results, and a time span without a record, are mistakes of
+ * the user. */
 static int status_of(int rc)
 {
     return rc == 0                                            ? HIL_EXIT_OK

@@ -19,7 +19,7 @@ static const char help[] =
     "damaged, and the files stay as they were; 2 if DIR is not the folder of a run, or a run\n"
     "writes to it now.\n";
 
-/* Of a record that may be damaged. */
+/* Runs in a child, since the record may be damaged. */
 static int recover(const void *dir)
 {
     const int rc = hil_recover(dir, stderr);

@@ -35,7 +35,7 @@ static int write_page(const void *arguments)
         rc = hil_page_write(a->scenarios, a->scenario_count, a->out ? a->out : path, stderr);
     if (!rc)
         printf("%s\n", a->out ? a->out : path);
-    fflush(stdout); /* this process ends without */
+    fflush(stdout); /* this process ends without flushing */
     return rc == 0 ? HIL_EXIT_OK : rc == -ENOENT ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
 }
 

@@ -65,7 +65,8 @@ static const char help[] =
     "judged; 4 if it is valid but a limit failed (docs/limits.md); 130 if it was interrupted, 129\n"
     "if its terminal hung up, 131 after SIGQUIT; in these three cases it ended in order.\n";
 
-/* What the machine's set-up does to the loops: mended for now, or at least said. */
+/* Deals with settings of the machine that would disturb the loops: mends them for the run, or at
+ * least warns. */
 static int prepare(const struct hil_arguments *a, const struct hil_scenario *scenario,
                    struct hil_fix *fix)
 {
@@ -83,7 +84,7 @@ static int prepare(const struct hil_arguments *a, const struct hil_scenario *sce
     return rc;
 }
 
-/* What there is no place for on the hosts. */
+/* Refuses options that do not work with several hosts. */
 static int check_for_hosts(const struct hil_arguments *a)
 {
     const char *why =
@@ -167,7 +168,7 @@ static int run(struct hil_arguments *a, struct hil_scenario *scenario)
     return rc ? HIL_EXIT_FAILED : tested.status;
 }
 
-/* The first of the hosts, without the user that ssh gets. */
+/* Chooses the first host, without the user name that is only for ssh. */
 static int choose_rendezvous(struct hil_arguments *a, char *text, size_t size)
 {
     if (hil_rendezvous_given(&a->options.rendezvous, stderr))

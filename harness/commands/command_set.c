@@ -60,7 +60,8 @@ static const char *set_why(int rc, const struct hil_found *run)
                                                       : strerror(-rc);
 }
 
-/* Takes the request over. Returns an exit status; with HIL_EXIT_OK *answer is the caller's. */
+/* Sends the request, which it takes ownership of. Returns an exit status. With HIL_EXIT_OK the
+ * caller owns *answer. */
 static int set_ask(const struct hil_found *run, json_t *request, json_t **answer)
 {
     const int rc = request ? hil_tune_ask(run, request, answer) : -ENOMEM;
@@ -71,7 +72,7 @@ static int set_ask(const struct hil_found *run, json_t *request, json_t **answer
     return rc ? HIL_EXIT_FAILED : HIL_EXIT_OK;
 }
 
-/* What the launcher wrote is not taken for more than text. */
+/* Reads a text of the launcher's answer, which is not trusted to be anything else. */
 static const char *set_text(const json_t *of, const char *key, char text[HIL_REFERENCE_BYTES])
 {
     const char *is = json_string_value(json_object_get(of, key));
@@ -136,7 +137,7 @@ static void set_tell_waits(const json_t *list)
                                             set_text(one, "name", name), set_number(one, "value"));
 }
 
-/* Of a node that does not answer something else may have been done. */
+/* If a node did not answer, the actual change may be different. */
 static int set_tell(json_t *answer, bool json)
 {
     const json_t *refused = json_object_get(answer, "refused");

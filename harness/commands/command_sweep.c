@@ -55,7 +55,7 @@ static const char help[] =
     "Example: hiloco sweep configs/dcdc20.yaml --mode virtual \\\n"
     "                 --set controller.period_us=10,20,30,40,50,60,80,100\n";
 
-/* Options that do not go together. */
+/* Checks for options that exclude each other. */
 static int sweep_check_options(const struct sweep *s)
 {
     const struct hil_arguments *a = s->arguments;
@@ -89,7 +89,7 @@ static int sweep_prepare(struct sweep *s)
     return rc;
 }
 
-/* Its runs as tests. */
+/* Writes its runs as test results. */
 static int sweep_write_verdicts(struct sweep *s)
 {
     struct hil_tested *tested = calloc(s->point_count, sizeof *tested);
@@ -106,7 +106,7 @@ static int sweep_write_verdicts(struct sweep *s)
     return rc;
 }
 
-/* Where the verdicts go to standard output, there is nothing else. */
+/* If the verdicts go to standard output, nothing else does. */
 static void sweep_print(const struct sweep *s)
 {
     char words[SWEEP_WORDS_BYTES];
@@ -121,7 +121,7 @@ static void sweep_print(const struct sweep *s)
     }
 }
 
-/* A bisection that found the place has done what it should, though runs failed on the way. */
+/* A bisection that found the limit has succeeded, although some of its runs failed. */
 static int sweep_status(const struct sweep *s)
 {
     return s->arguments->bisect && sweep_bisection_found(s) ? HIL_EXIT_OK
@@ -141,7 +141,7 @@ static int sweep_run_all(struct sweep *s)
                                         HIL_OF_A_SWEEP, stderr);
     if (folder < 0)
         return hil_results_status(folder);
-    /* By this its folders are known as a sweep's, should it be killed. */
+    /* identifies its folders as a sweep's even if it is killed */
     sweep_write_index(s, false);
     sweep_run(s);
     if (s->arguments->bisect)

@@ -43,7 +43,7 @@ struct tests {
     char out[4096];
 };
 
-/* Two scenarios of one name have folders of their own. */
+/* Scenarios with the same name get different folders. */
 static void test_name(struct tests *t, unsigned i, const char *name)
 {
     unsigned same = 1;
@@ -57,7 +57,7 @@ static void test_name(struct tests *t, unsigned i, const char *name)
         snprintf(t->names[i], sizeof t->names[i], "%.64s,%u", name, same);
 }
 
-/* Nothing runs before every scenario is right. */
+/* Checks all scenarios before any of them runs. */
 static int test_check(struct tests *t)
 {
     int failed = 0;
@@ -106,7 +106,7 @@ static struct hil_tested test_tested(const struct tests *t, unsigned i, const st
     return (struct hil_tested){t->paths[i], job->done ? job->status : -1, job->seconds, told->root};
 }
 
-/* In the order of the command line: as far as all before it have ended. */
+/* Prints results in the order of the command line, up to the first test that has not ended. */
 static void test_print(void *tests, unsigned ended)
 {
     struct tests *t = tests;
@@ -192,7 +192,7 @@ static int test_run_all(struct tests *t)
         hil_results_open(t->out, sizeof t->out, a->out, "test", HIL_OF_TESTS, stderr);
     if (folder < 0)
         return hil_results_status(folder);
-    int rc = test_write_index(t); /* by which its folders are known, should it be killed */
+    int rc = test_write_index(t); /* identifies its folders even if it is killed */
     hil_jobs_run(&t->jobs, a->jobs);
     if (!rc)
         rc = test_write_index(t);

@@ -43,7 +43,7 @@ static int write_sample(const struct hil_watch *w)
     return HIL_EXIT_OK;
 }
 
-/* The last one says how the run has ended. */
+/* The last sample says how the run ended. */
 static int write_samples(struct hil_watch *w, unsigned interval_ms, unsigned count)
 {
     const struct timespec interval = {interval_ms / 1000, interval_ms % 1000 * 1000000l};
@@ -126,7 +126,7 @@ static int watch(const struct hil_found *run, const struct hil_arguments *a)
     return status;
 }
 
-/* Which run, and then that one. */
+/* Finds the run, and then watches it. */
 static int find_and_watch(const struct hil_arguments *a)
 {
     struct hil_runs runs;

@@ -17,7 +17,7 @@ enum { MEASURED_STEPS = 300, MEASURED_WARMING = 10, MEASURED_SECONDS = 30 };
 struct measured {
     const struct hil_scenario *scenario;
     FILE *to, *messages;
-    unsigned number; /* of the component */
+    unsigned number; /* index of the component */
 };
 
 static void measured_log(void *arg, const char *line)
@@ -29,7 +29,7 @@ static void measured_log(void *arg, const char *line)
     fprintf(m->messages, "%s: %s\n", name, line);
 }
 
-/* What the input begins with. */
+/* The initial value of an input. */
 static double measured_input(const struct hil_system *s, const struct hil_feed *feed)
 {
     if (feed->kind == HIL_FEED_SOURCE)
@@ -100,7 +100,7 @@ static void measured_print(const struct measured *m, const struct hil_cost *cost
             name, mean_us, period_us);
 }
 
-/* In a process of its own. */
+/* Runs in a separate process. */
 static int measured_work(const void *arg)
 {
     const struct measured *m = arg;

@@ -21,9 +21,10 @@ static bool is_chosen(const struct hil_executor_config *e, const bool *chosen, u
     return true;
 }
 
-/* Leaves the scenario with one executor: this process's. Where the scenario has one for just these
- * nodes, it is that one. A process that serves only part of what the scenario places on a core
- * shares that core with others, and must not spin on it as its own. */
+/* Reduces the scenario to one executor, this process's. If the scenario has an executor for exactly
+ * these nodes, that one is used. A process that runs only some of the nodes that the scenario
+ * places on a core shares this core with other processes, and must not spin on it as if it had it
+ * alone. */
 static int keep_only(struct hil_scenario *s, const bool *chosen)
 {
     unsigned *nodes, count = 0, k = 0;
@@ -66,7 +67,7 @@ static int run_part(const struct hil_arguments *a, const struct hil_scenario *s,
     return hil_launch(&launch);
 }
 
-/* A fault of a chosen node knows of events here alone. */
+/* A fault of a chosen node can only wait for events in this process. */
 static int check_awaited(const struct hil_system *s, const bool *chosen,
                          const struct hil_fault_here *here)
 {
@@ -97,7 +98,7 @@ static int check_faults(const struct hil_system *s, const bool *chosen)
     return rc;
 }
 
-/* A process of the user's joins by hiloco_node.h. */
+/* Outside nodes must not be chosen: a user's process joins as them by hiloco_node.h. */
 static int check_chosen(const struct hil_system *system, const bool *chosen)
 {
     char name[HIL_SIGNAL_NAME_BYTES];

@@ -136,14 +136,14 @@ static void capture_nap(const struct hil_found *run)
     nanosleep(&nap, NULL);
 }
 
-/* What is there is captured when the window is. */
+/* Without a trigger, a capture is complete when its window is full. */
 static bool capture_is_full(const struct hil_captured *c, const struct hil_capture_config *config)
 {
     return c->triggered || c->from_s == 0 || c->traces[0].count == 0 ||
            c->traces[0].times_s[0] <= c->from_s + (config->before_s + config->after_s) / 2;
 }
 
-/* Returns NULL when there was none, or it was interrupted. */
+/* Returns NULL if there was no capture, or it was interrupted. */
 static const struct hil_captured *capture_wait(struct hil_capture *c, const struct hil_arguments *a,
                                                const struct hil_capture_config *config,
                                                const struct hil_found *run)
@@ -265,7 +265,7 @@ static int capture_asked(const struct hil_arguments *a)
     return status;
 }
 
-/* `--capture --help` wants no signal of that name. */
+/* `--capture --help` asks for help, not for a signal of that name. */
 static bool capture_wants_help(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)

@@ -1,4 +1,4 @@
-/* Whether the loops' cores are theirs alone. */
+/* Checks whether the loops have their cores to themselves. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool has_pinned(const struct hil_patient *p, int cpu, unsigned before)
     return false;
 }
 
-/* What needs a core each. */
+/* Names the threads that need a core each. */
 static const char *core_users(const struct hil_patient *p)
 {
     return p->sharded ? "executors or shards" : "executors";
@@ -80,9 +80,9 @@ bool hil_isolated_cpus(const char *root, cpu_set_t *isolated)
     return known;
 }
 
-/* Cpus that could be set apart for the loops: theirs, or as many others, the last, where they are
- * not pinned or on cpu 0, which keeps the kernel's own work. Empty: no core is left for the rest.
- */
+/* Cpus that could be isolated for the loops: their own, or, if they are not pinned or are on cpu 0
+ * (which does the kernel's own work), the same number of the last cpus. Empty if no core would be
+ * left for the rest. */
 static cpu_set_t cpus_to_set_apart(const struct hil_patient *p)
 {
     int count = p->wanders ? (int)p->executor_count : CPU_COUNT(&p->loops);
@@ -101,7 +101,7 @@ static cpu_set_t cpus_to_set_apart(const struct hil_patient *p)
     return last;
 }
 
-/* What the loops' cpus lack of `has`: a sentence, and the parameter for the next boot. */
+/* Describes which of the loops' cpus `has` lacks, and the boot parameter that mends it. */
 static void judge_boot(const struct hil_patient *p, struct hil_finding *f, const cpu_set_t *has,
                        enum hil_severity severity, const char *found, const char *parameter)
 {
@@ -142,7 +142,7 @@ void hil_check_isolation(const struct hil_patient *p, struct hil_finding *f)
 
 /* --- the tick, and callbacks of read-copy-update ---------------- */
 
-/* The file is there only in a kernel that can do it. */
+/* The file exists only in a kernel with this feature. */
 static bool tickless_cpus(const char *root, cpu_set_t *tickless)
 {
     char text[512], cpus[64];
@@ -179,7 +179,7 @@ void hil_check_rcu(const struct hil_patient *p, struct hil_finding *f)
         offloaded = p->online;
     if (!text[0])
         CPU_ZERO(&offloaded);
-    tickless_cpus(p->root, &tickless); /* which implies it */
+    tickless_cpus(p->root, &tickless); /* nohz_full implies it */
     CPU_OR(&offloaded, &offloaded, &tickless);
     if (covers(&offloaded, &p->loops))
         hil_found(f, HIL_FINE, "no RCU callbacks of the kernel run on the loops' cpus");

@@ -1,4 +1,4 @@
-/* How the kernel schedules: what of it stands between a loop and its core. */
+/* Checks how the kernel schedules, and what could keep a loop from its core. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static bool is_rt_kernel(const char *root, const char *version)
            (hil_file_number(root, &realtime, "/sys/kernel/realtime") == 0 && realtime == 1);
 }
 
-/* A kernel built PREEMPT_DYNAMIC chooses when it boots; who boots it may have said how. */
+/* A PREEMPT_DYNAMIC kernel chooses its preemption at boot, possibly by a boot parameter. */
 static void describe_dynamic(const struct hil_patient *p, char *text, size_t size)
 {
     if (hil_file_text(p->root, text, size, "/sys/kernel/debug/sched/preempt") == 0) {
@@ -70,8 +70,8 @@ long hil_throttled_ms(const char *root)
 }
 
 /*
- * Without throttling, loops on all cores leave no time to anything else: nobody could end them. The
- * fair server of newer kernels still does, for what waits.
+ * Without throttling, loops on all cores would leave no time for anything else, and nobody could
+ * end them. The fair server of newer kernels still gives waiting threads some time.
  */
 bool hil_may_lift_throttling(const struct hil_patient *p)
 {
@@ -173,7 +173,7 @@ static void judge_group(const struct hil_patient *p, struct hil_finding *f,
     hil_command(f, "echo $$ > /sys/fs/cgroup/cpu/tasks    # in the shell that starts hiloco");
 }
 
-/* Of cgroup v2 the kernel's configuration alone tells. */
+/* For cgroup v2 only the kernel's configuration tells. */
 static void judge_configuration(const struct hil_patient *p, struct hil_finding *f)
 {
     static char config[400000];

@@ -1,4 +1,4 @@
-/* What the kernel lets this user ask for. */
+/* Checks what the kernel lets this user request. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

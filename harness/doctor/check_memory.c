@@ -1,4 +1,4 @@
-/* Memory: how far it is, in which pages, and whether it stays. */
+/* Checks memory: its distance, its pages, and whether it stays resident. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 /* --- nodes of memory ---------------- */
 
-/* The node that has the cpu; -1: unknown. */
+/* The memory node of the cpu; -1: unknown. */
 static int node_of_cpu(const char *root, const cpu_set_t *nodes, int cpu)
 {
     char text[512];
@@ -25,7 +25,8 @@ static int node_of_cpu(const char *root, const cpu_set_t *nodes, int cpu)
     return -1;
 }
 
-/* An RDMA adapter that is on another node than `node`, or nobody knows where; its name. */
+/* Finds an RDMA adapter that is on a node other than `node`, or on an unknown node, and its
+ * name. */
 static bool adapter_elsewhere(const char *root, int node, char *name, size_t size, long long *its)
 {
     char path[4096];
@@ -120,7 +121,7 @@ void hil_check_transparent_huge(const struct hil_patient *p, struct hil_finding 
     f->can_be_lent = true;
 }
 
-/* A line of /proc/meminfo, in kB or pages; -1: unknown. */
+/* The value of a line in /proc/meminfo, in kB or pages; -1: unknown. */
 static long long memory_of(const char *root, const char *key)
 {
     char text[8192];

@@ -1,4 +1,4 @@
-/* What the processor does of its own: its clock, its idle states, its threads. */
+/* Checks what the processor does by itself: frequency scaling, idle states, hyperthreads. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ void hil_check_governor(const struct hil_patient *p, struct hil_finding *f)
 
 /* --- idle states ---------------- */
 
-/* A state that takes longer to leave than this is felt in a loop of some ten us. */
+/* States that take longer to leave than this disturb a loop with a period of some ten us. */
 static const long long DEEP_US = 5;
 
 struct idle_state {
@@ -53,7 +53,7 @@ struct idle_state {
     int cpu;
 };
 
-/* The deepest that is allowed on the cpu; false when the kernel tells none. */
+/* Finds the deepest allowed state of the cpu; false when the kernel does not tell. */
 static bool find_deepest(const char *root, int cpu, struct idle_state *deepest)
 {
     static const char state_path[] = "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/%s";

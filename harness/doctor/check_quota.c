@@ -1,4 +1,4 @@
-/* How much of the processors this process's control group may have. */
+/* Checks the processor quota of this process's control group. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "files.h"
 #include "groups.h"
 
-/* Microseconds of processors in each period, by all threads of a group together. */
+/* Processor time in us per period, for all threads of a group together. */
 struct quota {
-    char file[512]; /* that says so */
+    char file[512]; /* the file that sets it */
     long long time_us, period_us;
 };
 
@@ -29,7 +29,7 @@ static bool read_new(const char *root, const char *group, struct quota *q)
            sscanf(text, "%lld %lld", &q->time_us, &q->period_us) == 2;
 }
 
-/* -1 is no quota in cgroup v1. */
+/* In cgroup v1, -1 means no quota. */
 static bool read_old(const char *root, const char *group, struct quota *q)
 {
     snprintf(q->file, sizeof q->file, "%s/cpu.cfs_quota_us", group);
@@ -37,7 +37,7 @@ static bool read_old(const char *root, const char *group, struct quota *q)
            hil_file_number(root, &q->period_us, "%s/cpu.cfs_period_us", group) == 0;
 }
 
-/* The tightest of the group and those that it is in; its time_us is 0 when there is none. */
+/* The tightest quota of the group and its parents; time_us is 0 when there is none. */
 static struct quota find_quota(const char *root, struct hil_group *group)
 {
     struct quota tightest = {.period_us = 1}, q;
@@ -52,8 +52,8 @@ static struct quota find_quota(const char *root, struct hil_group *group)
     return tightest;
 }
 
-/* Loops that spin take all of a processor each, unless they are real-time threads: these do not
- * count, but are not all there is. */
+/* A spinning loop takes a whole processor, unless it is a real-time thread: those do not count
+ * towards the quota, but other threads of the run do. */
 void hil_check_quota(const struct hil_patient *p, struct hil_finding *f)
 {
     struct hil_group group;

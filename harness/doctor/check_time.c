@@ -1,4 +1,4 @@
-/* The clock that deadlines are read from, and time that a hypervisor takes. */
+/* Checks the clock for deadlines, and the time that a hypervisor takes. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,7 +70,7 @@ void hil_check_clock_source(const struct hil_patient *p, struct hil_finding *f)
                source);
 }
 
-/* In ticks: of all the cpu's time, what a hypervisor took while there was work. */
+/* Ticks: all the cpu's time, and the part that a hypervisor took while there was work. */
 struct steal {
     unsigned long long stolen, all;
 };
@@ -101,7 +101,8 @@ double hil_stolen_s(const char *root, int cpu)
     return read_steal(root, cpu, &s) ? (double)s.stolen / (double)sysconf(_SC_CLK_TCK) : -1;
 }
 
-/* The greatest share that one of the loops' cpus lost; negative when unknown. */
+/* The greatest share of time that a hypervisor took from one of the loops' cpus; negative when
+ * unknown. */
 static double worst_steal(const struct hil_patient *p)
 {
     double worst = 0;
@@ -140,7 +141,7 @@ void hil_check_steal(const struct hil_patient *p, struct hil_finding *f)
     }
 }
 
-/* The name of the first PTP clock of a device. */
+/* Finds the name of the first PTP clock that belongs to a device. */
 static bool find_ptp(const char *root, char *name, size_t size)
 {
     for (int i = 0; i < 8; i++)
@@ -149,8 +150,9 @@ static bool find_ptp(const char *root, char *name, size_t size)
     return false;
 }
 
-/* Who keeps the time of day, as the kernel names them. Beside others ptp4l keeps the clock of a
- * network card; alone, where the card has none, the time of day itself. */
+/* Programs that keep the time of day, by their names in the kernel. If others run too, ptp4l only
+ * keeps the clock of a network card; alone, when the card has no clock, it keeps the time of
+ * day. */
 static const struct {
     const char *name, *by;
 } time_keepers[] = {
@@ -158,7 +160,7 @@ static const struct {
     {"ntpd-rs", "NTP"}, {"systemd-timesyn", "NTP"}, {"ptp4l", "PTP"},
 };
 
-/* "PTP (phc2sys)"; the first that runs. */
+/* Describes the first one that runs: "PTP (phc2sys)". */
 static bool find_keeper(const char *root, char *text, size_t size)
 {
     for (size_t i = 0; i < sizeof time_keepers / sizeof time_keepers[0]; i++) {
@@ -170,7 +172,7 @@ static bool find_keeper(const char *root, char *text, size_t size)
     return false;
 }
 
-/* Runs over several machines compare their clocks: by what is the less uncertain. */
+/* Runs over several machines compare their clocks by the method with the least uncertainty. */
 void hil_check_time_of_day(const struct hil_patient *p, struct hil_finding *f)
 {
     const struct hil_clock_reading now = hil_clock_read();

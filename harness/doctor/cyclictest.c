@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* us: it wakes up that often, and counts latencies up to that long one by one. */
+/* us: its wake-up interval, and the longest latency that its histogram counts separately */
 enum { INTERVAL_US = 200, HISTOGRAM_US = 20000, NOT_INSTALLED = 127, PATIENCE_MS = 20000 };
 
 static void become_cyclictest(int cpu, int priority, unsigned ms)
@@ -55,7 +55,7 @@ int hil_cyclictest_begin(struct hil_cyclictest *c, int cpu, int priority, unsign
     return rc;
 }
 
-/* All it prints, until it closes its output; NULL when that takes too long. */
+/* Reads all its output until it closes the pipe; NULL if that takes too long. */
 static char *read_output(int file)
 {
     struct pollfd readable = {.fd = file, .events = POLLIN};
@@ -81,7 +81,7 @@ static char *read_output(int file)
     return NULL;
 }
 
-/* Of many equal ones, of which it gives the number. */
+/* Adds `count` equal gaps at once. */
 static void add_many(struct hil_gaps *seen, uint64_t ns, unsigned long count)
 {
     while (count-- > 0)
@@ -97,7 +97,7 @@ int hil_cyclictest_read(const char *text, struct hil_gaps *seen)
         return -EIO;
     for (const char *line = text; line < max; line = strchr(line, '\n') + 1)
         if (sscanf(line, "%lu %lu", &us, &count) == 2)
-            add_many(seen, us * 1000 + 1, count); /* it cuts to whole us */
+            add_many(seen, us * 1000 + 1, count); /* it rounds down to whole us */
     if (sscanf(more, "Overflows: %lu", &count) == 1 && count > 0) {
         add_many(seen, HISTOGRAM_US * 1000ull + 1, count - 1);
         hil_gaps_add(seen, largest * 1000 + 1);
@@ -105,7 +105,7 @@ int hil_cyclictest_read(const char *text, struct hil_gaps *seen)
     return 0;
 }
 
-/* A line of its histogram, a comment, or nothing. */
+/* Whether a line is part of its histogram, a comment, or empty. */
 static bool is_of_histogram(const char *line)
 {
     unsigned long us, count;
@@ -113,7 +113,7 @@ static bool is_of_histogram(const char *line)
     return *line == '#' || *line == '\n' || sscanf(line, "%lu %lu", &us, &count) == 2;
 }
 
-/* Its first words that are none of the histogram's; where there are none, how it ended. */
+/* Its first output that is not part of the histogram; without any, its exit status. */
 static void explain(const char *text, int status, char why[HIL_CYCLICTEST_WHY_BYTES])
 {
     while (text && *text && is_of_histogram(text)) {

@@ -87,7 +87,7 @@ _Static_assert((int)CHECKS < (int)HIL_FINDINGS_MAX,
 
 /* --- the patient ---------------- */
 
-/* As in the reference scenario. */
+/* The executors of the reference scenario. */
 static const struct hil_executor_config ordinary_executors[] = {
     {.cpu = 0, .priority = 80, .scheduler = HIL_FIFO},
     {.cpu = 1, .priority = 80, .scheduler = HIL_FIFO},
@@ -106,7 +106,7 @@ static void add_executors(struct hil_patient *p)
         if (e->cpu >= 0)
             CPU_SET((unsigned)e->cpu, &p->loops);
     }
-    CPU_AND(&p->loops, &p->loops, &p->online); /* of others `placement` tells */
+    CPU_AND(&p->loops, &p->loops, &p->online); /* the check of `placement` reports the others */
     if (!p->wanders)
         return;
     hil_isolated_cpus(p->root, &isolated);
@@ -124,7 +124,7 @@ static uint64_t shortest_period(const struct hil_system *s)
     return shortest;
 }
 
-/* A further thread of an executor needs all that an executor does. */
+/* A further thread of an executor has the same needs as an executor. */
 static int add_threads(struct hil_patient *p, const struct hil_scenario *s)
 {
     struct hil_executor_config *threads;
@@ -175,7 +175,7 @@ static int by_harm(const void *a, const void *b)
 
     if (rank[x->severity] != rank[y->severity])
         return rank[x->severity] - rank[y->severity];
-    return x < y ? -1 : 1; /* in the table's order */
+    return x < y ? -1 : 1; /* keep the table's order */
 }
 
 void hil_examine(const struct hil_patient *p, struct hil_findings *findings)

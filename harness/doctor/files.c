@@ -22,7 +22,7 @@ static int open_file(const char *root, const char *path, va_list values)
     return file < 0 ? -errno : file;
 }
 
-/* The kernel's files have no size to ask for: read until there is no more. */
+/* The kernel's files report no size, so it reads until the end. */
 static int read_all(int file, char *text, size_t size)
 {
     size_t used = 0;

@@ -19,11 +19,12 @@
 
 enum { TEXT_SIZE = 1024 };
 
-/* A file that is written for a while. */
+/* A file that is changed temporarily. */
 struct loan {
     char path[160]; /* below the root */
     char before[TEXT_SIZE], during[TEXT_SIZE];
-    bool is_interrupt; /* one of many, of which some cannot be moved: told of together */
+    bool is_interrupt; /* there are many, some of which cannot be moved; they are reported
+                        * together */
 };
 
 struct loans {
@@ -48,7 +49,7 @@ static struct loan *new_loan(struct loans *l)
     return &l->at[l->count];
 }
 
-/* Of a file that cannot be read nothing is changed: there is no knowing what to put back. */
+/* Changes nothing in a file that cannot be read, since the old value would be unknown. */
 __attribute__((format(printf, 3, 4))) static void lend(struct loans *l, const char *during,
                                                        const char *path, ...)
 {
@@ -136,7 +137,7 @@ static int write_file(const char *root, const char *path, const char *text)
     return rc;
 }
 
-/* Held open, it keeps all cores out of idle states that take longer to leave. */
+/* While held open, the file keeps all cores out of idle states that take longer to leave. */
 static bool hold_latency(const char *root)
 {
     const int32_t none = 0;
@@ -168,7 +169,8 @@ static void apply(const struct loans *l, FILE *to)
                 moved, stay);
 }
 
-/* In the reverse order. What did not change by then is not written: it was refused. */
+/* Restores in reverse order. A file that still has its old value is not written, because the change
+ * was refused. */
 static int put_back(const struct loans *l)
 {
     char now[TEXT_SIZE];
@@ -191,7 +193,7 @@ static int put_back(const struct loans *l)
 
 /* --- the guardian ---------------- */
 
-/* Ends after all who hold the other end of the pipe have, whatever ended them. */
+/* Runs until every process that holds the other end of the pipe has ended, for whatever reason. */
 static void guard(const struct loans *l, int life)
 {
     char nothing;
@@ -233,7 +235,8 @@ int hil_fix_begin(struct hil_fix *fix, const struct hil_patient *patient, FILE *
 
     *fix = (struct hil_fix){.life = -1};
     choose(&loans);
-    int rc = loans.no_memory ? -ENOMEM : start_guardian(fix, &loans); /* before the first change */
+    int rc = loans.no_memory ? -ENOMEM : start_guardian(fix, &loans); /* start the guardian before
+                                                                       * the first change */
     if (!rc)
         apply(&loans, to);
     free(loans.at);

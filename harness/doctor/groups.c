@@ -16,7 +16,7 @@ static bool group_has(const char *controllers, const char *controller)
     return false;
 }
 
-/* The hierarchy of v1 is called as its controllers; that of v2 has no name. */
+/* A v1 hierarchy is named after its controllers; the v2 hierarchy has no name. */
 static void group_set(struct hil_group *group, const char *controllers, const char *path)
 {
     group->is_old = controllers[0] != '\0';
@@ -26,7 +26,8 @@ static void group_set(struct hil_group *group, const char *controllers, const ch
              strcmp(path, "/") == 0 ? "" : path);
 }
 
-/* Lines such as "3:cpu,cpuacct:/user" and "0::/user.slice". A controller of v1 is not one of v2. */
+/* Parses lines such as "3:cpu,cpuacct:/user" and "0::/user.slice". A controller in a v1 hierarchy
+ * is not available in v2. */
 bool hil_group_own(const char *root, const char *controller, struct hil_group *group)
 {
     char text[4096], *rest = text;

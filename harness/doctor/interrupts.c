@@ -9,7 +9,7 @@
 #include "cpus.h"
 #include "files.h"
 
-/* The first line names a cpu for each column. */
+/* The first line has the cpu of each column. */
 static unsigned read_columns(const char *line, int *cpus)
 {
     unsigned count = 0;
@@ -21,7 +21,7 @@ static unsigned read_columns(const char *line, int *cpus)
     return count;
 }
 
-/* Where it really goes; an old kernel, or an interrupt that is off, tells where it may. */
+/* The effective affinity; an old kernel, or a disabled interrupt, only has the allowed cpus. */
 static bool read_cpus(const char *root, struct hil_interrupt *i)
 {
     char text[512];
@@ -35,8 +35,8 @@ static bool read_cpus(const char *root, struct hil_interrupt *i)
            hil_cpus_parse(text, &i->cpus);
 }
 
-/* "36:  0  485935  PCI-MSIX-0000:00:02.0  1-edge  virtio1-req.0". False of the kernel's own, such
- * as LOC, and of one that no driver waits for. */
+/* Parses "36:  0  485935  PCI-MSIX-0000:00:02.0  1-edge  virtio1-req.0". Returns false for the
+ * kernel's own interrupts, such as LOC, and for interrupts without a driver. */
 static bool read_interrupt(const char *root, const char *line, const int *cpus, unsigned columns,
                            struct hil_interrupt *i)
 {

@@ -8,7 +8,7 @@
 #include "doctor.h"
 #include "report.h"
 
-/* "Xeon ..."; on a machine that has no name for it, what it is: "aarch64". */
+/* "Xeon ..."; if the machine does not name its processor, its architecture: "aarch64". */
 static void machine_processor(const struct utsname *system, char *text, size_t size)
 {
     FILE *file = fopen("/proc/cpuinfo", "r");

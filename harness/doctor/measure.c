@@ -14,7 +14,7 @@
 
 enum { TURN_MS = 1000 };
 
-/* A loop of this period has no time to sleep. */
+/* A loop with a shorter period than this has no time to sleep. */
 static const uint64_t SPINNING_NS = 100000;
 
 /* --- one turn of the spinning loop, in a process for each executor ---------------- */
@@ -50,7 +50,7 @@ static void become_spinner(const struct hil_executor_config *config, const struc
     _exit(0);
 }
 
-/* All spin at once. */
+/* All of them spin at the same time. */
 static int take_turn(const struct hil_patient *p, const struct hil_clock *clock, struct spinner *s)
 {
     int rc = 0;
@@ -72,7 +72,7 @@ static int take_turn(const struct hil_patient *p, const struct hil_clock *clock,
     return rc;
 }
 
-/* Where it has failed once it is not tried again. */
+/* After a failure it is not tried again. */
 static void let_cyclictest(const struct hil_patient *p, struct spinner *s)
 {
     for (unsigned i = 0; i < p->executor_count; i++) {
@@ -90,7 +90,7 @@ static void let_cyclictest(const struct hil_patient *p, struct spinner *s)
     }
 }
 
-/* Over all of it, so that the 10 ms in which the kernel counts matter less. */
+/* Measured over the whole time, so that the kernel's resolution of 10 ms matters less. */
 static void count_stolen(const struct hil_patient *p, struct spinner *s, double sign)
 {
     for (unsigned i = 0; i < p->executor_count; i++) {
@@ -125,7 +125,7 @@ int hil_measure(const struct hil_patient *p, unsigned seconds, struct hil_measur
     return rc;
 }
 
-/* The share of its time that a loop may lose before that is serious. */
+/* Losing more than this share of its time is serious for a loop. */
 static const double LOST_SERIOUS = 0.01;
 
 static double lost_share(const struct hil_measured *m)

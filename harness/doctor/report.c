@@ -27,7 +27,8 @@ void hil_report_patient(const struct hil_patient *p, FILE *to)
         fprintf(to, "this machine, with loops on cpu %s as in the reference scenario\n\n", cpus);
 }
 
-/* Breaks at blanks, and goes on below where it began; the first line has begun already. */
+/* Wraps text at blanks, and indents further lines to the starting column; the first line has begun
+ * already. */
 static void print_wrapped(const char *text, FILE *to)
 {
     const size_t room = WIDTH - INDENT;
@@ -52,7 +53,7 @@ void hil_report_finding(const struct hil_finding *f, FILE *to)
         return;
     fprintf(to, "%*s", INDENT, "");
     print_wrapped(f->why, to);
-    if (f->is_command) /* in one piece, to be copied */
+    if (f->is_command) /* on one line, for copying */
         fprintf(to, "%*s# %s\n", INDENT, "", f->mend);
     else if (f->mend[0]) {
         fprintf(to, "%*s", INDENT, "");

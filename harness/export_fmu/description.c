@@ -31,7 +31,7 @@ static void xml_attribute(FILE *to, const char *name, const char *value)
     fputc('"', to);
 }
 
-/* With as many digits as it takes to read the same number again. */
+/* With enough digits that the same number is read back. */
 static void xml_number(FILE *to, double value)
 {
     char text[40];
@@ -79,7 +79,7 @@ static void describe_base_unit(FILE *to, const struct hil_unit *unit)
     fputs("/>", to);
 }
 
-/* There is at least that of the time. */
+/* There is at least the unit of time. */
 static void describe_units(FILE *to, const struct hil_fmu_variables *v)
 {
     fputs("  <UnitDefinitions>\n", to);
@@ -121,7 +121,7 @@ static const char *variability(const struct hil_model *model, const struct hil_f
     }
 }
 
-/* A whole number is in the range of an Int32. */
+/* Limits a whole number to the range of an Int32. */
 static double in_range(const struct hil_fmu_variable *v, double value)
 {
     return hil_fmu_is_whole(v) ? fmin(fmax(value, INT32_MIN), INT32_MAX) : value;
@@ -207,7 +207,7 @@ static void describe_variables(FILE *to, const struct hil_fmu_description *d)
 
 /* --- structure ------------------------------------------------------------------------------ */
 
-/* 2.0 counts the variables from 1, in their order; 3.0 has value references. */
+/* FMI 2.0 refers to variables by position, from 1; FMI 3.0 by value reference. */
 static void describe_outputs(FILE *to, const struct hil_fmu_description *d, const char *format)
 {
     for (uint32_t i = 0; i < d->variables->count; i++)

@@ -14,13 +14,13 @@
 #include "../base/installed.h"
 #include "description.h"
 
-/* What goes into the archive, and what may be wrong with it. */
+/* The parts of the archive, and the message about a failure. */
 struct fmu_making {
     const struct hil_fmu_export *export;
     struct hil_fmu_variables variables;
     struct hil_fmu_label label;
     char identifier[64];
-    char folder[64];   /* of the binaries */
+    char folder[64];   /* the platform folder of the binary */
     char binary[4096]; /* the path of libhiloco-fmiN.so */
     char *description;
     size_t description_size;
@@ -67,7 +67,8 @@ static int check_names(const struct fmu_making *m)
     return 0;
 }
 
-/* A component with the tables' values must be possible: that is what a tool begins with. */
+/* It must be possible to create a component with the tables' values, because tools begin with
+ * those. */
 static void fmu_unheard(void *arg, const char *line)
 {
     const struct fmu_making *m = arg;
@@ -136,7 +137,7 @@ static int describe(struct fmu_making *m)
     return fclose(to) ? fmu_fail(m, -ENOMEM, "there is no memory") : 0;
 }
 
-/* The token says which FMU this is: it is made of all that is described, and of the library. */
+/* The token identifies the FMU. It is a hash of the description and of the library. */
 static int make_token(struct fmu_making *m)
 {
     int rc = describe(m);
@@ -165,8 +166,8 @@ static void name_folder(struct fmu_making *m)
         snprintf(m->folder, sizeof m->folder, "binaries/%.40s-linux", machine.machine);
 }
 
-/* The same model gives the same bytes: no time of day is in them. */
-enum { LONG_AGO_S = 315662400 }; /* in 1980, whatever the time zone: zip knows nothing older */
+/* The archive contains no current time, so the same model gives the same bytes. */
+enum { LONG_AGO_S = 315662400 }; /* in 1980 in any time zone: zip has no earlier times */
 
 static int add_source(const struct fmu_making *m, zip_t *archive, const char *name,
                       zip_source_t *source)

@@ -1,4 +1,5 @@
-/* FMI 2.0, spoken for a model of ours: libhiloco-fmi2.so, which becomes the binary of an FMU. */
+/* The FMI 2.0 interface for one of our models: libhiloco-fmi2.so, which becomes the binary of an
+ * FMU. */
 #include "../models/fmu/fmi2.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #include "instance.h"
 
-/* What cannot be done here does not look at its arguments. */
+/* Unsupported functions do not use their arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 struct fmi2_instance {
@@ -43,7 +44,7 @@ const char *fmi2GetVersion(void)
 fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories,
                                const fmi2String categories[])
 {
-    return fmi2OK; /* what is wrong is always logged, and nothing else */
+    return fmi2OK; /* errors are always logged, and nothing else is */
 }
 
 /* --- life ----------------------------------------------------------------------------------- */
@@ -82,7 +83,8 @@ void fmi2FreeInstance(fmi2Component c)
         free_instance(c);
 }
 
-/* The standard has the start here, and everything else at the initialization's end. */
+/* The standard sets only the start time here; everything else happens at the end of
+ * initialization. */
 fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real tolerance,
                                fmi2Real startTime, fmi2Boolean stopTimeDefined, fmi2Real stopTime)
 {
@@ -161,7 +163,7 @@ fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t
     return (fmi2Status)status;
 }
 
-/* There are none of these types. */
+/* There are no variables of these types. */
 static fmi2Status none(fmi2Component c, size_t count)
 {
     if (count == 0)
@@ -206,7 +208,7 @@ fmi2Status fmi2CancelStep(fmi2Component c)
     return (fmi2Status)hil_fmu_say(of(c), HIL_FMU_ERROR, "no step is pending");
 }
 
-/* What is asked about a step: only where it ended is known. */
+/* Queries about a step: only the end time of the last step is known. */
 static fmi2Status unknown(fmi2Component c)
 {
     return (fmi2Status)hil_fmu_say(of(c), HIL_FMU_DISCARD, "that status is not known");

@@ -1,4 +1,5 @@
-/* FMI 3.0, spoken for a model of ours: libhiloco-fmi3.so, which becomes the binary of an FMU. */
+/* The FMI 3.0 interface for one of our models: libhiloco-fmi3.so, which becomes the binary of an
+ * FMU. */
 #include "../models/fmu/fmi3.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #include "instance.h"
 
-/* What cannot be done here does not look at its arguments. */
+/* Unsupported functions do not use their arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 struct fmi3_instance {
@@ -37,7 +38,7 @@ const char *fmi3GetVersion(void)
 fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean loggingOn, size_t nCategories,
                                const fmi3String categories[])
 {
-    return fmi3OK; /* what is wrong is always logged, and nothing else */
+    return fmi3OK; /* errors are always logged, and nothing else is */
 }
 
 /* --- life ----------------------------------------------------------------------------------- */
@@ -103,7 +104,8 @@ fmi3Status fmi3Reset(fmi3Instance instance)
 
 /* --- variables ------------------------------------------------------------------------------ */
 
-/* The variable, where the caller has room for so many values; or NULL after a message. */
+/* Finds the variable, and checks that the caller has room for its values. Returns NULL after a
+ * message. */
 static const struct hil_fmu_variable *variable(fmi3Instance instance, fmi3ValueReference reference,
                                                bool whole, size_t room)
 {
@@ -148,7 +150,7 @@ fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference valueR
     return (fmi3Status)status;
 }
 
-/* A wide parameter of whole numbers has one at each place. */
+/* A wide parameter of whole numbers has one value per place. */
 enum { WHOLES_MAX = 1024 };
 
 fmi3Status fmi3GetInt32(fmi3Instance instance, const fmi3ValueReference valueReferences[],
@@ -187,7 +189,7 @@ fmi3Status fmi3SetInt32(fmi3Instance instance, const fmi3ValueReference valueRef
     return (fmi3Status)status;
 }
 
-/* There are none of these types. */
+/* There are no variables of these types. */
 static fmi3Status none(fmi3Instance instance, size_t count)
 {
     if (count == 0)

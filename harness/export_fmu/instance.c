@@ -18,12 +18,13 @@ struct hil_fmu_instance {
     hil_fmu_log_fn *log;
     void *log_arg;
 
-    double *values[HIL_FMU_ROLES]; /* of the variables */
-    double *made_with;             /* the parameters that create() had: they may be tuned since */
-    size_t value_count;            /* all of these */
+    double *values[HIL_FMU_ROLES]; /* values of the variables, by role */
+    double *made_with;             /* the parameters passed to create(); they may have been tuned
+                                    * since */
+    size_t value_count;            /* total number of values */
 
     void *component; /* or NULL */
-    bool outdated;   /* the component was made with other values */
+    bool outdated;   /* values have changed since the component was made */
     enum fmu_mode mode;
     uint64_t period_ns, steps;
     double period_s, start_s;
@@ -44,7 +45,7 @@ enum hil_fmu_status hil_fmu_say(const struct hil_fmu_instance *f, enum hil_fmu_s
     return status;
 }
 
-/* The model's own messages. */
+/* Forwards the model's own messages. */
 static void fmu_model_log(void *arg, const char *line)
 {
     const struct hil_fmu_instance *f = arg;
@@ -54,7 +55,7 @@ static void fmu_model_log(void *arg, const char *line)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-/* One array for all values. */
+/* One allocation holds all values. */
 static int fmu_allocate(struct hil_fmu_instance *f)
 {
     const uint32_t *places = f->variables.places;
@@ -163,7 +164,7 @@ static enum hil_fmu_status fmu_create(struct hil_fmu_instance *f, const double *
                        f->model->name, f->period_s, strerror(-rc));
 }
 
-/* A period is a whole number of nanoseconds. */
+/* A period must be a whole number of nanoseconds. */
 static enum hil_fmu_status fmu_set_period(struct hil_fmu_instance *f)
 {
     const double ns = *f->values[HIL_FMU_STEP_SIZE] * 1e9;
@@ -176,7 +177,7 @@ static enum hil_fmu_status fmu_set_period(struct hil_fmu_instance *f)
                        ns * 1e-9);
 }
 
-/* Makes the component of what is set by now, where it is not. */
+/* Makes the component from the current values, unless it is up to date. */
 static enum hil_fmu_status fmu_update(struct hil_fmu_instance *f)
 {
     if (f->component && !f->outdated)
@@ -191,7 +192,7 @@ static enum hil_fmu_status fmu_update(struct hil_fmu_instance *f)
     return status;
 }
 
-/* The outputs before the first step, with the inputs of now. */
+/* Computes the outputs before the first step, from the current inputs. */
 static enum hil_fmu_status fmu_first_outputs(struct hil_fmu_instance *f)
 {
     enum hil_fmu_status status = fmu_update(f);
@@ -278,7 +279,7 @@ enum hil_fmu_status hil_fmu_get(struct hil_fmu_instance *f, const struct hil_fmu
     return status;
 }
 
-/* Whether the values are such as the table allows. */
+/* Whether the values are within the ranges of the table. */
 static enum hil_fmu_status fmu_check(const struct hil_fmu_instance *f,
                                      const struct hil_fmu_variable *v, const double *values)
 {
@@ -297,7 +298,7 @@ static enum hil_fmu_status fmu_check(const struct hil_fmu_instance *f,
     return HIL_FMU_OK;
 }
 
-/* Of the running component. */
+/* Tunes the running component. */
 static enum hil_fmu_status fmu_tune(struct hil_fmu_instance *f, const struct hil_fmu_variable *v,
                                     const double *values)
 {
@@ -332,7 +333,7 @@ enum hil_fmu_status hil_fmu_set(struct hil_fmu_instance *f, const struct hil_fmu
 
 /* --- steps ---------------------------------------------------------------------------------- */
 
-/* How many periods a communication step is; 0 after a message. */
+/* The number of periods in a communication step; 0 after a message. */
 static uint64_t fmu_periods(const struct hil_fmu_instance *f, double from_s, double size_s)
 {
     const double periods = round(size_s / f->period_s);
@@ -404,7 +405,7 @@ struct fmu_block {
     char token[HIL_FMU_TOKEN_BYTES];
     uint64_t period_ns, steps;
     double start_s;
-    uint32_t mode, made; /* made: there is a component, and its bytes come after the values */
+    uint32_t mode, made; /* made: a component exists, and its bytes follow the values */
     double values[];
 };
 

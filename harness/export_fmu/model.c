@@ -9,7 +9,7 @@
 #include "../models/builtin.h"
 #include "../models/tables.h"
 
-/* The path of this library, or "". */
+/* The path of this library, or "" if unknown. */
 static void fmu_library_path(char *path, size_t size)
 {
     Dl_info info;
@@ -46,7 +46,7 @@ static int find_native(const struct hil_model **model, const char *library, cons
         snprintf(text, size, "its model cannot be loaded: %s", dlerror());
         return -ENOEXEC;
     }
-    *model = dlsym(opened, "hiloco_model"); /* it stays loaded: an instance may be there */
+    *model = dlsym(opened, "hiloco_model"); /* it stays loaded, because instances may exist */
     if (*model && !hil_model_check(*model, wrong, sizeof wrong))
         return 0;
     snprintf(text, size, "its model %s is wrong: %s", name, wrong);

@@ -73,7 +73,7 @@ static double column_width(const struct hil_envelope *envelope)
     return (envelope->to - envelope->from) / envelope->column_count;
 }
 
-/* The next column that has points, from this one on; NULL when there is none. */
+/* The next column with points, beginning with this one; NULL when there is none. */
 static const struct hil_envelope_column *next_column(const struct hil_envelope *envelope,
                                                      const struct hil_envelope_column *column)
 {
@@ -84,13 +84,13 @@ static const struct hil_envelope_column *next_column(const struct hil_envelope *
     return column < end ? column : NULL;
 }
 
-/* Whether nothing is joined to what comes before `next`. */
+/* Whether the curve ends before `next`. */
 static bool is_end(const struct hil_envelope_column *next)
 {
     return !next || next->apart;
 }
 
-/* Returns whether what comes next begins anew. */
+/* Returns whether the curve begins anew after this. */
 static bool write_break(const struct hil_envelope_column *next, FILE *to)
 {
     if (!next || !next->apart)

@@ -77,8 +77,8 @@ int hil_figure_open(struct hil_figure *figure, const char *dir, const char *name
     return 0;
 }
 
-/* Other control characters than the end of a line mean nothing in a figure, and much to a terminal
- * that gnuplot complains to. */
+/* Replaces control characters other than newlines: they mean nothing in a figure, but could harm a
+ * terminal to which gnuplot prints error messages. */
 static void figure_tame(char *text)
 {
     for (; *text != '\0'; text++)
@@ -96,8 +96,8 @@ void hil_figure_text(struct hil_figure *figure, const char *variable, const char
     va_end(arguments);
     figure_tame(text);
 
-    /* In gnuplot's single quotes only the quote itself is special, and is doubled; a line ends in
-     * double ones. */
+    /* In gnuplot's single quotes only the quote itself is special, and must be doubled. Newlines
+     * need double quotes. */
     fprintf(figure->values, "%s = '", variable);
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '\'')
@@ -157,7 +157,7 @@ static int run_gnuplot(const struct hil_figure *figure)
     return -EPROTO;
 }
 
-/* A picture takes the place of the one before when it is whole. */
+/* A complete picture replaces the old one. */
 static int replace_picture(const struct hil_figure *figure, const char *format)
 {
     char path[HIL_PATH_BYTES], part[HIL_PATH_BYTES];

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "1/(V s)" as a name's end: "_per_v_s". */
+/* The unit as the end of a name: "1/(V s)" gives "_per_v_s". */
 static void unit_suffix(const char *unit, char suffix[32])
 {
     size_t used = 0;
@@ -24,7 +24,8 @@ static void unit_suffix(const char *unit, char suffix[32])
     suffix[used] = '\0';
 }
 
-/* The key's length without its unit: "tolerance.percent" is all unit from the point on. */
+/* The length of the key without its unit. In "tolerance.percent" everything after the point is the
+ * unit. */
 static size_t length_without(const char *key, const char *unit)
 {
     const size_t length = strlen(key);
@@ -43,8 +44,8 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* "components.motor.parameters.inertia_kg_m2" is the motor's inertia; "nodes.drive.period_us" the
- * drive's period. */
+/* Finds the owner: "components.motor.parameters.inertia_kg_m2" is the motor's inertia,
+ * "nodes.drive.period_us" the drive's period. */
 static void name_owner(const char *key, char named[HIL_KEY_WORDS_BYTES])
 {
     const bool component = begins_with(key, "components."), node = begins_with(key, "nodes.");
@@ -93,7 +94,7 @@ void hil_value_words(const char *value, const char *unit, char words[HIL_KEY_WOR
 
 /* --- lines --------------------------------------------------------------------------------- */
 
-/* Bytes that go on with a letter of UTF-8 do not count. */
+/* Continuation bytes of UTF-8 do not count. */
 static unsigned letters_in(const char *text, size_t bytes)
 {
     unsigned letters = 0;

@@ -1,6 +1,6 @@
 /*
- * The signals of an array: the band that holds them and their mean over the whole run, each of them
- * over the beginning, and how far each still swings in the end.
+ * The figure of an array's signals: their range and mean over the whole run, each signal over the
+ * beginning, and how far each still swings at the end.
  */
 #include <errno.h>
 #include <math.h>
@@ -9,17 +9,17 @@
 
 #include "plot_run.h"
 
-/* Lines beyond this many are one dark patch; then every second, third ... is drawn. */
+/* More lines than this would merge into one dark patch; then every second, third ... is drawn. */
 enum { LINES_MAX = 64 };
 
 struct lines {
-    unsigned count, step;  /* signals; one line of so many is drawn */
-    unsigned first, width; /* the signals of the column at hand */
-    bool together;         /* one column has them all: each row has a mean */
+    unsigned count, step;  /* number of signals; one in every `step` is drawn */
+    unsigned first, width; /* the signals of the current column */
+    bool together;         /* one column has all signals: each row has a mean */
     double last_from_s, last_to_s;
-    struct plot_pair mean, band; /* band: of all signals' values */
+    struct plot_pair mean, band; /* band: the range of all signals */
     struct plot_pair *drawn;
-    struct plot_range *last; /* each signal's, in the window */
+    struct plot_range *last; /* range of each signal in the steady-state window */
 };
 
 static void add_of_one(struct lines *lines, unsigned i, double time_s, double value)
@@ -33,7 +33,8 @@ static void add_of_one(struct lines *lines, unsigned i, double time_s, double va
     lines->last[i].high = fmax(lines->last[i].high, value);
 }
 
-/* Where nodes record their own, each has times of its own, and so there is no mean, nor a band. */
+/* If the nodes record their own signals, each has its own times, so there is neither a mean nor a
+ * band. */
 static void add_row(void *arg, double time_s, const double *values)
 {
     struct lines *lines = arg;
@@ -52,7 +53,8 @@ static unsigned line_count(const struct lines *lines)
     return (lines->count - 1) / lines->step + 1;
 }
 
-/* Without a summary, which says where the window of the steady state is, the later half. */
+/* The beginning of the steady-state window. Without a summary that has one, it is the later
+ * half. */
 static double last_from(const struct plot_run *run, const struct plot_views *views)
 {
     if (views->is_part)
@@ -95,7 +97,8 @@ static void close_lines(struct lines *lines)
     free(lines->last);
 }
 
-/* The axis of the swings shows a hundredth of the greatest value at least: less is flat. */
+/* The axis of the swings spans at least a hundredth of the greatest value: anything smaller is
+ * flat. */
 static double least_spread(const struct lines *lines)
 {
     struct plot_range range = {0, 0};
@@ -105,7 +108,7 @@ static double least_spread(const struct lines *lines)
     return greatest > 0 ? 0.01 * greatest : 1;
 }
 
-/* How far each signal swings: "number peak-to-peak"; and the axis for it. */
+/* Writes how far each signal swings, "number peak-to-peak", and the axis for it. */
 static void plot_spread(struct hil_figure *figure, const struct lines *lines)
 {
     FILE *data = hil_figure_data(figure, "spread", 1);

@@ -1,11 +1,11 @@
-/* Two sweeps over the same values, in two columns: virtual time, and the clock's. */
+/* Two sweeps over the same values in two columns, for example virtual time and real time. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "plot_sweep.h"
 
-/* The run of the same value; NULL when there is none. */
+/* The run of the other sweep with the same value; NULL when there is none. */
 static const struct plot_series *twin_of(const struct plot_series *series,
                                          const struct plot_sweep *other)
 {
@@ -15,7 +15,7 @@ static const struct plot_series *twin_of(const struct plot_series *series,
     return NULL;
 }
 
-/* "missed 5 % | 0.25 %": of each array of nodes. Nothing where the run does not say. */
+/* "missed 5 % | 0.25 %", by array of nodes; empty if the run does not tell. */
 static void missed_words(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
 {
     struct hil_told_nodes nodes;
@@ -30,7 +30,7 @@ static void missed_words(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
     }
 }
 
-/* "hub | cell": the arrays of nodes, in that order. */
+/* "hub | cell": the arrays of nodes in the same order. */
 static void set_missed_of(struct hil_figure *figure, const struct plot_sweep *right)
 {
     char text[PLOT_TEXT_BYTES] = "";
@@ -52,7 +52,7 @@ static void set_text(struct hil_figure *figure, const char *array, unsigned i, c
     hil_figure_text(figure, variable, "%s", text);
 }
 
-/* Of the twins: what became of them, how often they were too late, and their curves. */
+/* Sets the results of the twins, how often they were late, and their curves. */
 static void set_twins(struct hil_figure *figure, const struct plot_sweep *left,
                       const struct plot_sweep *right, const struct plot_window *window,
                       struct plot_range *range)
@@ -95,7 +95,7 @@ static int draw(const struct plot_sweep *left, const struct plot_sweep *right)
     return hil_figure_draw(&figure, "series-beside.gp");
 }
 
-/* As much of both as there is of either. */
+/* Limits both to the time that both have. */
 static int read_both(struct plot_sweep *left, struct plot_sweep *right, struct hil_plot_span span)
 {
     span.to_s = fmin(span.to_s, fmin(plot_sweep_end(left), plot_sweep_end(right)));

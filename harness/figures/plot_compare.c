@@ -1,4 +1,4 @@
-/* Two records: the signals that are furthest apart, and by how much. */
+/* Draws two records: the signals that differ most, and by how much. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct compared {
     unsigned count;
 };
 
-/* The furthest first, and where nothing is apart the first ones. */
+/* Chooses the signals that differ most, or the first ones if none differ. */
 static void choose(struct compared *chosen, const struct hil_comparison *c)
 {
     *chosen = (struct compared){0};
@@ -102,7 +102,7 @@ static int draw_row(struct hil_figure *figure, unsigned row, const struct hil_di
 /* More lines than these hide the curves. */
 enum { COMPARED_EVENTS_MAX = 32 };
 
-/* Sets a text of the times of the events of one record that differ. */
+/* Sets a text with the times of those events in one record that differ. */
 static void set_times(struct hil_figure *figure, const char *variable,
                       const struct hil_event_comparison *events, bool first,
                       const struct plot_window *window)

@@ -60,7 +60,7 @@ bool plot_run_measure(const struct plot_run *run, unsigned i, struct plot_measur
     return false;
 }
 
-/* The one that the summary has first, or else the record. */
+/* Finds the first measure of the summary, or else of the record. */
 static void find_first(struct plot_run *run)
 {
     struct hil_told_measure first;
@@ -68,7 +68,7 @@ static void find_first(struct plot_run *run)
     const bool told = hil_told_first(&run->told, false, &first);
 
     run->first = (struct plot_measure){0};
-    hil_told_measure(&run->told, "", &run->first.told); /* tells nothing */
+    hil_told_measure(&run->told, "", &run->first.told); /* a name that finds nothing */
     for (unsigned i = 0; plot_run_measure(run, i, &m); i++)
         if (!run->first.name || (told && strcmp(m.name, first.name) == 0))
             run->first = m;
@@ -77,8 +77,8 @@ static void find_first(struct plot_run *run)
         run->settled &= run->worst.settled;
 }
 
-/* The last period that was recorded has an end, too. Of a record that does not say when rows are
- * due, they are evenly apart. */
+/* The record extends to the end of the last recorded period. If the record has no cadence, rows are
+ * assumed to be evenly spaced. */
 static double last_row_s(const struct hil_stream_config *stream, double time_s)
 {
     const struct hil_cadence *cadence = &stream->cadence;
@@ -88,7 +88,7 @@ static double last_row_s(const struct hil_stream_config *stream, double time_s)
     return (double)cadence->period_ns * (double)cadence->decimation * 1e-9;
 }
 
-/* When the stream's last row ends; 0 of one with too few rows to draw. */
+/* When the stream's last row ends; 0 if it has too few rows to draw. */
 static int read_stream_end(const struct plot_run *run, unsigned stream, double *end_s)
 {
     const struct hil_stream_config *config = &run->streams[stream];
@@ -109,7 +109,7 @@ static int read_stream_end(const struct plot_run *run, unsigned stream, double *
     return advances ? 0 : complain(run, -EBADMSG, "time does not advance");
 }
 
-/* A measure has one number a row. */
+/* A measure must have one number per row. */
 static int check_measures(const struct plot_run *run)
 {
     for (unsigned s = 0; s < run->stream_count; s++)
@@ -137,7 +137,7 @@ static int read_end(struct plot_run *run)
     return complain(run, -ENODATA, "the run recorded nothing to draw");
 }
 
-/* A run without a summary is drawn all the same: it may have been cut off. */
+/* A run without a summary is drawn too: it may have been cut off. */
 int plot_run_open(struct plot_run *run, const char *dir, FILE *messages)
 {
     *run = (struct plot_run){.dir = dir, .messages = messages};
@@ -166,7 +166,7 @@ void plot_run_close(struct plot_run *run)
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-/* `width` places of the rows, from `place` on. */
+/* `width` places of the rows, beginning at `place`. */
 struct scanned {
     unsigned stream, time, column, place, width;
     struct plot_gaps gaps;
@@ -265,8 +265,8 @@ void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
              hil_trace_attribute(run->trace, "fabric"));
 }
 
-/* Of a swing about a mean: three digits, never an exponent for what is as great as that, and 0 for
- * what is nothing beside the mean. */
+/* Formats a swing about a mean with three digits, without an exponent for values as great as the
+ * mean, and as 0 if it is negligible compared to the mean. */
 static void swing_words(char text[64], const struct hil_told_figures *f, const char *unit)
 {
     const char *words = hil_unit_words(unit);
@@ -353,7 +353,7 @@ void plot_measure_label(const struct plot_measure *measure, char text[PLOT_TEXT_
 
 static const double startup_least_s = 5e-3, startup_unstable_s = 20e-3;
 
-/* The next of 1, 2, 5, 10, 20 ... */
+/* Rounds up to 1, 2, 5, 10, 20 ... */
 static double round_up(double x)
 {
     static const double steps[] = {1, 2, 5};
@@ -443,7 +443,7 @@ void plot_range_set(struct hil_figure *figure, unsigned panel, struct plot_range
     if (!(range.high >= range.low)) /* nothing was drawn */
         range.low = range.high = 0;
 
-    /* Less than the digits of a tic can tell apart is a flat line. */
+    /* A range smaller than the resolution of the tic labels is a flat line. */
     const double size = fmax(fabs(range.low), fabs(range.high));
     const double least = size > 0 ? 2e-5 * size : 1;
     const double room = range.high - range.low > least ? 0.06 * (range.high - range.low) : least;

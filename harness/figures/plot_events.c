@@ -25,7 +25,7 @@ static size_t events_change(const char *source, const json_t *change, char *text
     return (size_t)used;
 }
 
-/* A line for each. One that has no room is left out. */
+/* One line for each change. A line that does not fit is left out. */
 static void events_words(json_t *changes, char *text, size_t size)
 {
     const char *source;
@@ -43,7 +43,7 @@ static void events_words(json_t *changes, char *text, size_t size)
     }
 }
 
-/* Of those that began. */
+/* Reads the faults that began. */
 static void events_read_faults(struct plot_events *events, const json_t *list)
 {
     events->fault_count = 0;
@@ -61,7 +61,7 @@ static void events_read_faults(struct plot_events *events, const json_t *list)
     }
 }
 
-/* Letters of a limit's name, and of a figure's, which a script may hold as they are. */
+/* Whether the name of a limit or figure has only letters that are safe in a script. */
 static bool events_is_plain(const char *text)
 {
     static const char letters[] =
@@ -70,7 +70,7 @@ static bool events_is_plain(const char *text)
     return text && *text && text[strspn(text, letters)] == '\0';
 }
 
-/* A time at which a limit failed, in the figure that shows it. */
+/* Reads the time at which a limit failed, and the figure that shows it. */
 static void events_read_failures(struct plot_events *events, const json_t *list)
 {
     events->failure_count = 0;
@@ -105,7 +105,7 @@ void plot_events_read(struct plot_events *events, const json_t *summary)
     events_read_failures(events, json_object_get(summary, "limits"));
 }
 
-/* Each node that a source feeds has an event of the same change. */
+/* Whether the same event is there already: each node that a source feeds reports the change. */
 static bool events_told(const struct plot_events *events, const char *text)
 {
     for (unsigned i = events->count; i-- > 0;)

@@ -68,11 +68,11 @@ bool plot_gaps_before(struct plot_gaps *gaps, size_t row, double time_s)
 struct missed_scan {
     struct plot_gaps gaps;
     double phase_s, period_s;
-    unsigned time; /* the column */
+    unsigned time; /* index of the time column */
     double *times;
     plot_missed_fn *each;
     void *arg;
-    unsigned left; /* how many may still be told: a file can claim any number */
+    unsigned left; /* number of steps that may still be reported: a file can claim any number */
 };
 
 enum { MISSED_MAX = 1 << 24 };

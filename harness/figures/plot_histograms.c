@@ -1,4 +1,4 @@
-/* How long what took: a histogram of each time that was measured, or its tail. */
+/* The figure of times: a histogram of each measured time, or its tail. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "bars.h"
 #include "plot_run.h"
 
-/* Three digits, and never an exponent. */
+/* With three digits, and never an exponent. */
 static void quantile_words(char text[16], const struct hil_histogram *histogram, double quantile)
 {
     const double us = (double)hil_histogram_quantile(histogram, quantile) * 1e-3;
@@ -16,7 +16,7 @@ static void quantile_words(char text[16], const struct hil_histogram *histogram,
     snprintf(text, 16, us < 1000 ? "%.3g" : "%.0f", us);
 }
 
-/* gnuplot finds the variable label_3 by its name. Returns how long the text is. */
+/* Sets an indexed variable: gnuplot finds label_3 by its name. Returns the length of the text. */
 __attribute__((format(printf, 4, 5))) static int
 numbered_text(struct hil_figure *figure, const char *variable, unsigned i, const char *format, ...)
 {
@@ -31,7 +31,7 @@ numbered_text(struct hil_figure *figure, const char *variable, unsigned i, const
     return length;
 }
 
-/* The most letters of the names, and of the words under them. */
+/* The greatest numbers of letters in the names, and in the words under them. */
 struct histogram_room {
     unsigned label, words;
 };
@@ -43,7 +43,7 @@ static void make_room(unsigned *room, int letters)
 
 /* --- whose it is ------------------------------------------------------------------------------ */
 
-/* The arrays of nodes that were met so far. */
+/* The arrays of nodes found so far. */
 enum { NODES_MAX = 32 };
 
 struct nodes {
@@ -51,8 +51,8 @@ struct nodes {
     unsigned count;
 };
 
-/* Sets text to the node that the histogram is of: "controller" of "controller_late", and of the age
- * of values on their way to it. False: it is of no node alone, as a round trip is. */
+/* Sets text to the node of the histogram: "controller" for "controller_late", and for the age of
+ * values that it receives. Returns false if it belongs to no single node, like a round trip. */
 static bool read_node(const char *name, char text[PLOT_NAME_BYTES])
 {
     static const char *const ends[] = {"_late", "_step", "_period", "_age"};
@@ -71,7 +71,7 @@ static bool read_node(const char *name, char text[PLOT_NAME_BYTES])
     return false;
 }
 
-/* Its number, from 1 on, in the order in which they were met; 0: of none. */
+/* The node's number in the order of appearance, from 1; 0: no single node. */
 static unsigned node_number(struct nodes *nodes, const char *histogram)
 {
     char name[PLOT_NAME_BYTES];
@@ -109,7 +109,7 @@ static void plot_histogram(struct hil_figure *figure, unsigned i, const char *na
     hil_figure_tail(figure, "tail", i, histogram);
 }
 
-/* Those that counted anything but zeros; the number of them, or a negative errno. */
+/* Draws histograms with values other than zero. Returns their number, or a negative errno. */
 static int plot_histograms(const struct plot_run *run, struct hil_figure *figure)
 {
     struct hil_histogram *histogram = malloc(sizeof(*histogram));

@@ -1,6 +1,6 @@
 /*
- * A sweep over two keys as a map: a cell for each of its runs, by what a figure of the first
- * measure came to, and by the verdict.
+ * A sweep over two keys as a map, with a cell for each of its runs. There is a map of each figure
+ * of the first measure, and a map of the verdict.
  */
 #include <math.h>
 #include <string.h>
@@ -11,10 +11,10 @@ enum { MAP_SIDE_MAX = 1000 };
 
 /* --- the grid -------------------------------------------------------------------------------- */
 
-/* Each value of the first of two keys comes with each of the second, which varies faster. */
+/* Each value of the first key is combined with each value of the second, which varies faster. */
 struct map_grid {
     const json_t *points;
-    size_t key[2], count[2]; /* where the keys are, and how many values each has */
+    size_t key[2], count[2]; /* the indices of the keys, and how many values each has */
 };
 
 static const char *map_value(const struct map_grid *g, size_t point, size_t which)
@@ -25,13 +25,13 @@ static const char *map_value(const struct map_grid *g, size_t point, size_t whic
     return text ? text : "";
 }
 
-/* Which point has value `i` of one key, and the other's first. */
+/* The point with value `i` of one key and the first value of the other. */
 static size_t map_point_of(const struct map_grid *g, size_t which, size_t i)
 {
     return which == 0 ? i * g->count[1] : i;
 }
 
-/* What is drawn by chance, or looked for by bisection, is no grid. */
+/* Points that were drawn by chance, or chosen by bisection, are no grid. */
 static bool map_is_full(const struct map_grid *g)
 {
     const size_t all = json_array_size(g->points);
@@ -65,7 +65,7 @@ static bool map_find(const struct plot_sweep *sweep, struct map_grid *g)
 
 /* --- cells ----------------------------------------------------------------------------------- */
 
-/* What a cell is that has no value; the script has their colours in this order. */
+/* The kind of a cell without a value; the script has the colours in this order. */
 enum map_kind { MAP_VALUE, MAP_PASSED, MAP_FAILED, MAP_INCONCLUSIVE, MAP_NOT_SETTLED, MAP_NOTHING };
 
 struct map_cell {
@@ -74,7 +74,7 @@ struct map_cell {
 };
 
 struct map {
-    const char *name, *title, *unit; /* unit NULL: the measure's */
+    const char *name, *title, *unit; /* unit NULL: the measure's unit */
     struct map_cell (*cell)(const json_t *point);
 };
 
@@ -115,7 +115,7 @@ static struct map_cell map_peak_to_peak(const json_t *point)
     return map_cell(&m, m.figures.pp);
 }
 
-/* A run without limits has nothing to keep. */
+/* Only a run with limits can pass or fail. */
 static struct map_cell map_verdict(const json_t *point)
 {
     const json_t *summary = json_object_get(point, "summary");
@@ -142,11 +142,11 @@ static const struct map maps[] = {
 
 /* --- drawing --------------------------------------------------------------------------------- */
 
-/* What there is of it. */
+/* What the cells contain. */
 struct map_seen {
-    unsigned kinds; /* a bit for each */
+    unsigned kinds; /* a bit for each kind */
     double least, greatest;
-    size_t letters; /* of the longest text in a cell */
+    size_t letters; /* number of letters in the longest text of a cell */
 };
 
 static struct map_seen map_look(const struct map_grid *g, const struct map *map)
@@ -164,7 +164,8 @@ static struct map_seen map_look(const struct map_grid *g, const struct map *map)
     return seen;
 }
 
-/* "column row kind value text". What is nothing beside the greatest is written as 0. */
+/* Writes "column row kind value text". Values that are negligible compared to the greatest are
+ * written as 0. */
 static void map_write_cells(struct hil_figure *figure, const struct map_grid *g,
                             const struct map *map, struct map_seen *seen)
 {
@@ -184,7 +185,7 @@ static void map_write_cells(struct hil_figure *figure, const struct map_grid *g,
         hil_figure_data_end(figure, data);
 }
 
-/* The values of one key, and what it is, for an axis. */
+/* Writes the values of one key, and its name, for an axis. */
 static void map_write_axis(struct hil_figure *figure, const struct plot_sweep *sweep,
                            const struct map_grid *g, size_t which, const char *axis)
 {

@@ -3,7 +3,7 @@
 
 #include "plot_run.h"
 
-/* The value and the reference, and the steps that its node missed. */
+/* The value, the reference, and the missed steps of the node. */
 struct measured {
     struct plot_pair value, reference, missed;
 };
@@ -13,8 +13,8 @@ static void add_missed(void *missed, double time_s)
     plot_pair_add(missed, time_s, 0);
 }
 
-/* One mark for each of the picture's columns in which steps were missed. Returns how many those
- * are. */
+/* Writes one mark for each column of the picture in which steps were missed. Returns their
+ * number. */
 static unsigned plot_marks(struct hil_figure *figure, unsigned view,
                            const struct hil_envelope *missed, double x_scale)
 {

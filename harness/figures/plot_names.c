@@ -7,7 +7,7 @@
 
 #include "key_words.h"
 
-/* Those of a run's other figures, which have no signals. */
+/* Names of the run's other figures, which show no signals. */
 static const char *const kept_names[] = {"latency",         "tail",       "trace-time",
                                          "trace-histogram", "trace-tail", "plot"};
 
@@ -22,7 +22,8 @@ static bool is_taken(const struct plot_names *names, const char *name)
     return false;
 }
 
-/* "phase-current": what a file may be called, and gnuplot told. The record may be anybody's. */
+/* Makes a name like "phase-current" that is safe for files and for gnuplot. The record is not
+ * trusted. */
 static void make_tame(char *name)
 {
     for (char *c = name; *c != '\0'; c++)
@@ -30,7 +31,8 @@ static void make_tame(char *name)
             *c = c == name ? '_' : '-';
 }
 
-/* The words, or with the node's name before them; then with a number. A name is given once. */
+/* Gives the words as a name, then the words after the node's name, then with a number, until the
+ * name is unique. */
 static int give_name(struct plot_names *names, enum plot_shows shows, unsigned number,
                      const char *words, const char *node)
 {
@@ -69,7 +71,7 @@ static int name_measures(struct plot_names *names, const struct plot_run *run)
     return rc;
 }
 
-/* That of the signals that a measure is made of each of is called after all of them: "speeds". */
+/* An array of signals that is a measure for each signal is named in the plural: "speeds". */
 static int name_arrays(struct plot_names *names)
 {
     char words[PLOT_TEXT_BYTES];
@@ -87,7 +89,7 @@ static int name_arrays(struct plot_names *names)
     return rc;
 }
 
-/* Whether the group is the first of those that are drawn in its node's figure. */
+/* Whether this is the first group in the figure of its node. */
 static bool begins_node(const struct plot_groups *groups, unsigned i)
 {
     const struct plot_group *group = &groups->at[i];
@@ -139,7 +141,7 @@ static bool has_column(const struct plot_group *group, unsigned stream, unsigned
     return false;
 }
 
-/* The group that has the column; of those that several nodes recorded the one that is drawn. */
+/* The group with the column; if several nodes recorded it, the group that is drawn. */
 static const struct plot_group *drawn_group(const struct plot_groups *groups, unsigned stream,
                                             unsigned column)
 {

@@ -1,4 +1,5 @@
-/* The signals of a node that are no arrays: a panel for each unit, with a line for each signal. */
+/* The figure of a node's signals that are not arrays: a panel for each unit, with a line for each
+ * signal. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include "key_words.h"
 #include "plot_run.h"
 
-/* Lines of one node; no more can be told apart, and the rest is left out. */
+/* Most lines of one node. More could not be told apart, and are left out. */
 enum { SIGNALS_MAX = 32 };
 
 struct signals {
@@ -20,7 +21,7 @@ static bool is_of_node(const struct plot_group *group, const char *node)
     return !group->array && !group->again && strcmp(group->node, node) == 0;
 }
 
-/* In the order in which they were recorded, but those of one unit together. */
+/* Sorts signals by unit, otherwise in the order of recording. */
 static void find_signals(struct signals *signals, const struct plot_groups *groups,
                          const char *node)
 {
@@ -74,7 +75,7 @@ static int draw_signal(const struct plot_run *run, struct hil_figure *figure, un
     return rc;
 }
 
-/* Panel p has the lines first[p] to last[p], the unit label unit_[p], and in view v its values from
+/* Panel p has the lines first[p] to last[p], the unit label unit_[p], and in view v the values from
  * y_from_V to y_to_V, where V is 2 (p - 1) + v. */
 static int draw_panels(const struct plot_run *run, struct hil_figure *figure,
                        const struct signals *signals, const struct plot_views *views)

@@ -1,4 +1,4 @@
-/* The loop's round trip against the period of a node, as the runs of a sweep measured it. */
+/* The loop's round trip against the period of a node, as measured in the runs of a sweep. */
 #include <math.h>
 #include <stdlib.h>
 

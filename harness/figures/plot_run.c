@@ -33,7 +33,7 @@ static int draw_signals(const struct plot_run *run, struct hil_plot_span span)
     return rc;
 }
 
-/* These have no time as their axis: they are of the whole run. */
+/* These figures have no time axis: they cover the whole run. */
 static int draw_times(const struct plot_run *run)
 {
     const int rc =

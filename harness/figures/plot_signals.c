@@ -14,7 +14,7 @@ static void copy_name(char to[PLOT_NAME_BYTES], const char *from, size_t length)
 
 /* --- what a column is of ---------------------------------------------------------------------- */
 
-/* Passes "[...]", if there is one, and says whether it is of several: "[*]", "[0-3]". */
+/* Skips "[...]", if there is one, and tells whether it stands for several: "[*]", "[0-3]". */
 static const char *pass_index(const char *text, bool *there, bool *several)
 {
     const size_t length = strcspn(text, "]");
@@ -27,7 +27,7 @@ static const char *pass_index(const char *text, bool *there, bool *several)
     return text + length + 1;
 }
 
-/* Of "cell[*].current_a" in the stream "hub"; false: it says nothing of the kind. */
+/* Parses "cell[*].current_a" in the stream "hub"; false if the text has another form. */
 static bool read_group(struct plot_group *group, const char *stream,
                        const struct hil_column *column)
 {
@@ -98,7 +98,8 @@ static int add_column(struct plot_groups *groups, const struct plot_run *run, un
 
 /* --- what was recorded by several nodes ------------------------------------------------------- */
 
-/* Whether one column has all of the array: "cell[*].current_a", or what is no array. */
+/* Whether one column has the whole array: "cell[*].current_a", or something that is not an
+ * array. */
 static bool has_all(const struct plot_group *group)
 {
     const char *at = group->like->of.signals;
@@ -115,7 +116,8 @@ static bool has_just_the_same(const struct plot_group *a, const struct plot_grou
            strcmp(a->like->of.signals, b->like->of.signals) == 0;
 }
 
-/* It is drawn once: as who recorded all of it did, and of those who did alike as the first. */
+/* A group recorded by several nodes is drawn once: from a node that recorded all of it, or else
+ * from the first that recorded the same. */
 static void find_again(struct plot_groups *groups)
 {
     for (unsigned i = 0; i < groups->count; i++)

@@ -37,7 +37,7 @@ static size_t key_count(const struct plot_sweep *sweep)
     return count < PLOT_KEYS_MAX ? count : PLOT_KEYS_MAX;
 }
 
-/* Ends in dots what has no room. */
+/* Appends text, or dots if there is no room. */
 static void append(char text[PLOT_TEXT_BYTES], const char *between, const char *more)
 {
     const size_t used = strlen(text), room = PLOT_TEXT_BYTES - used;
@@ -47,7 +47,7 @@ static void append(char text[PLOT_TEXT_BYTES], const char *between, const char *
         strcpy(text + PLOT_TEXT_BYTES - 4, "...");
 }
 
-/* A key that is the same everywhere tells nothing of a run. */
+/* A key with the same value everywhere does not distinguish runs. */
 static bool varies(const struct plot_sweep *sweep, size_t key)
 {
     return sweep->varying >> key & 1;
@@ -116,7 +116,8 @@ static void write_title(struct plot_sweep *sweep)
     snprintf(sweep->title, sizeof(sweep->title), "%.48s for each %.190s", measure, all);
 }
 
-/* Its last word, where that says which of those that vary it is; else all. */
+/* The last word of the key's name if that distinguishes the varying keys; otherwise the whole
+ * name. */
 static void name_key(const struct plot_sweep *sweep, size_t key, char words[PLOT_TEXT_BYTES])
 {
     char other[PLOT_TEXT_BYTES];
@@ -131,7 +132,7 @@ static void name_key(const struct plot_sweep *sweep, size_t key, char words[PLOT
     }
 }
 
-/* "T =" of the only period that varies. */
+/* Whether the key is the only period that varies, which is labelled "T =". */
 static bool is_the_period(const struct plot_sweep *sweep, size_t key)
 {
     unsigned periods = 0;
@@ -173,7 +174,7 @@ static int open_measured(struct plot_run *run, const char *dir, FILE *messages)
     return -ENODATA;
 }
 
-/* A point whose run failed has been complained of, and is left out. */
+/* A point whose run failed has been reported, and is left out. */
 static void open_point(struct plot_sweep *sweep, const json_t *point)
 {
     const char *name = json_string_value(json_object_get(point, "dir"));
@@ -191,8 +192,8 @@ static void open_point(struct plot_sweep *sweep, const json_t *point)
     plot_run_steady(&series->run.first, series->steady);
 }
 
-/* The number of all is a product of the keys' numbers of values: a step
- * without a factor in common with it comes to every value of every key. */
+/* The total number is a product of the keys' numbers of values. A step without a common factor with
+ * it reaches every value of every key. */
 size_t plot_sweep_step(size_t all)
 {
     size_t step = all > PLOT_SERIES_MAX ? (all - 1) / PLOT_SERIES_MAX + 1 : 1;
@@ -219,7 +220,7 @@ static void open_points(struct plot_sweep *sweep, const json_t *points)
     sweep->step = (unsigned)step;
 }
 
-/* What the figures do not show is said in them. */
+/* Mentions in the caption what the figures do not show. */
 static void write_caption(struct plot_sweep *sweep)
 {
     char left_out[80] = "", no_record[80] = "";
@@ -266,8 +267,8 @@ static int open_index(struct plot_sweep *sweep)
     return 0;
 }
 
-/* As much of the beginning as the slowest run needs; but not so much that of the quickest nothing
- * is seen. */
+/* Chooses as much of the beginning as the slowest run needs, but not so much that the quickest
+ * becomes invisible. */
 static void choose_views(struct plot_sweep *sweep)
 {
     static const double most_s = 50e-3;
@@ -312,7 +313,7 @@ static double area(const struct hil_envelope *envelope)
     return sum;
 }
 
-/* Column -1 has nothing in it. */
+/* Column -1 stands for no data. */
 static int read_column(const struct plot_sweep *sweep, const struct plot_run *run, int column,
                        struct hil_envelope views[PLOT_VIEWS])
 {
@@ -352,8 +353,8 @@ int plot_sweep_read(struct plot_sweep *sweep, struct hil_plot_span span)
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-/* Between three colours, from 0 to 1. Blues settle and oranges do not: a pair that everybody
- * can tell apart, each from light to dark. */
+/* Interpolates between three colours, from 0 to 1. Blues are for runs that settle and oranges for
+ * others, a pair that everybody can tell apart; each goes from light to dark. */
 static unsigned shade(bool settled, double at)
 {
     static const int stops[2][3][3] = {
@@ -371,7 +372,7 @@ static unsigned shade(bool settled, double at)
     return colour;
 }
 
-/* The colour of series i: its place among those that went as it did. */
+/* The colour of series i, by its position among those with the same result. */
 static unsigned colour_of(const struct plot_sweep *sweep, unsigned i)
 {
     const bool settled = sweep->series[i].run.settled;
@@ -384,7 +385,7 @@ static unsigned colour_of(const struct plot_sweep *sweep, unsigned i)
     return shade(settled, alike > 1 ? (double)before / (alike - 1) : 1);
 }
 
-/* How many are drawn before series i: those that it must lie on top of. */
+/* The number of series drawn before series i, on top of which it must lie. */
 static unsigned place_of(const struct plot_sweep *sweep, unsigned i)
 {
     const double own = sweep->series[i].area;
@@ -400,7 +401,7 @@ static void make_greater(unsigned *most, unsigned value)
     *most = value > *most ? value : *most;
 }
 
-/* The most room that a run's words need. */
+/* Sets the most room that a run's words need. */
 static void set_room(const struct plot_sweep *sweep, struct hil_figure *figure)
 {
     unsigned label = 0, note = 0, steady = 0, lines = 1;
@@ -418,8 +419,8 @@ static void set_room(const struct plot_sweep *sweep, struct hil_figure *figure)
             note, steady, lines);
 }
 
-/* So many values has the key that varies fastest: where each comes with each of the others', the
- * panels are a table. */
+/* The number of values of the key that varies fastest. If every value is combined with all values
+ * of the others, the panels form a table. */
 static unsigned values_in_turn(const struct plot_sweep *sweep)
 {
     const json_t *points = json_object_get(sweep->index, "points");
@@ -439,7 +440,7 @@ static unsigned values_in_turn(const struct plot_sweep *sweep)
     return (unsigned)count;
 }
 
-/* Panels beside one another: one below the other while they fit. */
+/* The number of panel columns: one column as long as the panels fit below each other. */
 static unsigned columns_of(const struct plot_sweep *sweep)
 {
     enum { IN_ONE_COLUMN = 12, COLUMNS = 4, COLUMNS_MAX = 8 };
@@ -529,7 +530,7 @@ static int draw(const struct plot_sweep *sweep, const struct picture *picture)
     return hil_figure_draw(&figure, picture->script);
 }
 
-/* Of a part of the time there is no start-up. */
+/* For a part of the time there is no start-up. */
 static int draw_all(const struct plot_sweep *sweep, bool is_part)
 {
     const char *panels = columns_of(sweep) > 1 ? "series-grid.gp" : "series-panels.gp";

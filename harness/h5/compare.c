@@ -26,7 +26,8 @@ double hil_compare_at(const struct hil_recorded_series *s, double time_s, size_t
 
 /* --- one signal ------------------------------------------------------------------------------ */
 
-/* Both no number: equal. One of them: as far apart as can be. */
+/* Two values that are not numbers are equal. If only one is not a number, the distance is
+ * infinite. */
 static double distance(double a, double b)
 {
     if (isnan(a) && isnan(b))
@@ -101,7 +102,8 @@ static const struct hil_stream_config *stream_of(const struct hil_trace_reader *
     return &hil_trace_streams(record, &count)[one->stream];
 }
 
-/* The same signal in the other record: of the node of that name, or else the first. */
+/* Finds the same signal in the other record: at the node of the same name, or else the first
+ * one. */
 static int find_twin(const struct hil_trace_reader *other, const char *name, const char *stream,
                      struct hil_recorded *twin)
 {
@@ -131,7 +133,8 @@ static struct hil_difference *add(struct hil_comparison *c)
     return &c->at[c->count++];
 }
 
-/* Adds what is in `from`; of what is in `other` too, only where `from` is the first record. */
+/* Adds the signals in `from`. Signals that are in `other` too are added only when `from` is the
+ * first record. */
 static int add_signals(struct hil_comparison *c, const struct hil_trace_reader *from,
                        const struct hil_trace_reader *other, bool from_first)
 {
@@ -160,7 +163,7 @@ static int add_signals(struct hil_comparison *c, const struct hil_trace_reader *
     return rc;
 }
 
-/* One that ends early was not compared to its end. */
+/* If one record ends early, the other was not compared to its end. */
 static bool ends_differ(const struct hil_comparison *c, const struct hil_tolerance *t)
 {
     return fmin(c->first_end_s, t->to_s) != fmin(c->second_end_s, t->to_s) &&

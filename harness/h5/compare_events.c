@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events of one record, those that are alike in a row, in the order of time. */
+/* The events of one record, sorted so that matching ones are adjacent and in order of time. */
 struct events_sorted {
     const struct hil_trace_event **at;
     size_t count;
@@ -55,7 +55,7 @@ static int events_sort(struct events_sorted *sorted, const struct hil_trace_even
     return 0;
 }
 
-/* Where those end that are like the one at `from`. */
+/* The end of the events that match the event at `from`. */
 static size_t events_alike_end(const struct events_sorted *s, size_t from)
 {
     size_t i = from;
@@ -67,7 +67,7 @@ static size_t events_alike_end(const struct events_sorted *s, size_t from)
 
 /* --- comparing ------------------------------------------------------------------------------- */
 
-/* Takes those out that agree. Returns how many of either that are. */
+/* Removes the events that agree. Returns their number in either record. */
 static size_t events_agree(const struct hil_trace_event **a, size_t *a_count,
                            const struct hil_trace_event **b, size_t *b_count, double within_s)
 {
@@ -94,7 +94,7 @@ static size_t events_agree(const struct hil_trace_event **a, size_t *a_count,
     return agree;
 }
 
-/* Those that are alike; one record may have none of them. */
+/* Compares matching events; one record may have none of them. */
 static void events_compare_alike(struct hil_event_comparison *c, const struct hil_trace_event **a,
                                  size_t a_count, const struct hil_trace_event **b, size_t b_count,
                                  double within_s)

@@ -2,14 +2,14 @@
 
 #include <math.h>
 
-/* The buckets of one power of two are a row; the first two rows are both 1 ns wide. */
+/* Each power of two has a row of buckets; the first two rows are both 1 ns wide. */
 enum { LAST = HIL_HISTOGRAM_BUCKETS - 1, HALF_LOG2 = 6 };
 
 _Static_assert(1 << HALF_LOG2 == HIL_HISTOGRAM_HALF, "a row is a power of two");
 
 unsigned hil_histogram_bucket(uint64_t ns)
 {
-    /* With the bit set, the values below HALF take the first row as it stands. */
+    /* The bit makes values below HALF use the first row unchanged. */
     const int log2 = 63 - __builtin_clzll(ns | HIL_HISTOGRAM_HALF);
     const unsigned shift = (unsigned)(log2 - HALF_LOG2);
     const unsigned bucket = shift * HIL_HISTOGRAM_HALF + (unsigned)(ns >> shift);
@@ -40,7 +40,7 @@ void hil_histogram_add(struct hil_histogram *histogram, uint64_t ns)
     hil_histogram_add_many(histogram, ns, 1);
 }
 
-/* How many of a series, at most `count`, are below `end`. */
+/* How many values of a series, at most `count`, are below `end`. */
 static uint64_t count_below(uint64_t end, uint64_t ns, uint64_t step, uint64_t count)
 {
     uint64_t below = step ? (end - ns + step - 1) / step : count;
@@ -72,7 +72,7 @@ static uint64_t middle(unsigned i)
     return (hil_histogram_bucket_start(i) + hil_histogram_bucket_start(i + 1) - 1) / 2;
 }
 
-/* The value of this rank, the least being 1. */
+/* The value of this rank; the least value has rank 1. */
 static uint64_t value_at(const struct hil_histogram *histogram, uint64_t rank)
 {
     uint64_t below = 0;
@@ -87,7 +87,7 @@ static uint64_t value_at(const struct hil_histogram *histogram, uint64_t rank)
 
 uint64_t hil_histogram_quantile(const struct hil_histogram *histogram, double quantile)
 {
-    /* As a double, 0.07 is a little more than 7 of 100. */
+    /* In floating point, 0.07 of 100 is slightly more than 7. */
     const double rank = ceil((quantile - 1e-12) * (double)histogram->count);
 
     if (rank >= (double)histogram->count)
@@ -97,7 +97,7 @@ uint64_t hil_histogram_quantile(const struct hil_histogram *histogram, double qu
 
 void hil_histogram_merge(struct hil_histogram *to, const struct hil_histogram *from)
 {
-    if (!from->count) /* of thousands most may be empty, and their memory not even there */
+    if (!from->count) /* many of thousands may be empty, without any memory touched */
         return;
     for (unsigned i = 0; i < HIL_HISTOGRAM_BUCKETS; i++)
         to->buckets[i] += from->buckets[i];

@@ -21,20 +21,20 @@ static const char MAGIC[8] = "hljrnl1";
 
 struct head {
     char magic[sizeof MAGIC];
-    uint64_t text_bytes; /* of the configuration behind it */
+    uint64_t text_bytes; /* length of the configuration that follows */
 };
 
-/* A record of the index; the extents follow. */
+/* A record of the index; its extents follow. */
 struct record {
     uint64_t stream;
-    uint64_t check; /* of the extents, so that one cut short is known */
+    uint64_t check; /* checksum of the extents, which reveals a truncated record */
 };
 
 struct tail {
     uint64_t chunk_rows;
     uint64_t width;
-    uint64_t at;     /* in the file: the rows that came in all, then those of one chunk */
-    uint64_t chunks; /* that the index has */
+    uint64_t at;     /* offset in the file: the total number of rows, then the rows of one chunk */
+    uint64_t chunks; /* number of chunks in the index */
 };
 
 struct hil_journal {
@@ -42,7 +42,7 @@ struct hil_journal {
     struct hil_trace_config *config;
     struct tail *tails;
     uint64_t index_at, index_end;
-    struct record *record; /* with room for the widest stream's extents */
+    struct record *record; /* has room for the extents of the widest stream */
 };
 
 static int journal_path(char path[PATH_MAX], const char *trace)
@@ -69,7 +69,7 @@ int hil_journal_write_all(int file, const void *from, uint64_t bytes, uint64_t a
     return 0;
 }
 
-/* -EBADMSG where the file ends before that. */
+/* Returns -EBADMSG if the file ends too early. */
 static int read_all(int file, void *to, uint64_t bytes, uint64_t at)
 {
     char *next = to;
@@ -94,7 +94,7 @@ static uint64_t aligned(uint64_t bytes)
 
 /* --- the places of all --------------------------------------------------------------------- */
 
-/* The tails lie one after the other from `at` on, and the index behind them. */
+/* The tails are stored one after the other from `at` on, and the index follows them. */
 static int journal_lay_out(struct hil_journal *j, const uint64_t *chunk_rows, uint64_t at)
 {
     uint64_t widest = 0;
@@ -132,11 +132,11 @@ static void give_back_room(const struct hil_journal *j)
     struct stat status;
 
     if (fstat(j->file, &status) == 0 && ftruncate(j->file, status.st_size))
-        return; /* there was none */
+        return; /* none was reserved */
 }
 
-/* Blocks behind the end of the file, which belong to nobody until the index needs them. Without any
- * the run goes on; a full disk may then take longer to mend. */
+/* Reserves blocks after the end of the file for the index. The run continues if this fails; a full
+ * disk may then be harder to handle. */
 static void keep_room(const struct hil_journal *j)
 {
     struct statvfs disk;
@@ -164,7 +164,7 @@ void hil_journal_remove(struct hil_journal *j, const char *path)
     char name[PATH_MAX];
 
     if (journal_path(name, path) == 0 && unlink(name) == 0 && ftruncate(j->file, 0))
-        return; /* it was opened to read only */
+        return; /* opened only for reading */
 }
 
 static int write_head(struct hil_journal *j, const char *text, const uint64_t *chunk_rows)
@@ -223,7 +223,7 @@ int hil_journal_create(struct hil_journal **journal, const char *path,
     return 0;
 }
 
-/* The count is written behind the rows that it speaks of: what came before it stays true. */
+/* The count is written after its rows, so the journal is consistent at every moment. */
 int hil_journal_add_rows(struct hil_journal *j, unsigned stream, uint64_t first, const double *rows,
                          uint64_t count)
 {
@@ -309,7 +309,8 @@ int hil_journal_continue(struct hil_journal **journal, const char *path)
     return open_journal(journal, path, O_RDWR);
 }
 
-/* The next record of the index. False where it ends, or the writer did in the middle of one. */
+/* Reads the next record of the index. Returns false at the end, or at a record that its writer did
+ * not finish. */
 static bool next_record(struct hil_journal *j)
 {
     struct record *record = j->record;
@@ -345,7 +346,7 @@ int64_t hil_journal_read_rows(struct hil_journal *j, unsigned stream, double *ro
 
     if (rc)
         return rc;
-    if (all < in_chunks) /* the writer died between a chunk and the rows behind it */
+    if (all < in_chunks) /* the writer died between writing a chunk and its rows */
         return 0;
     if (all - in_chunks > tail->chunk_rows)
         return -EBADMSG;

@@ -4,10 +4,10 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-/* A configuration that was read, and all that it points at. */
+/* A parsed configuration, with everything that it points at. */
 struct parsed {
-    struct hil_trace_config config; /* first: it is what the caller has */
-    json_t *root;                   /* has the names */
+    struct hil_trace_config config; /* first member: the caller has a pointer to it */
+    json_t *root;                   /* owns the names */
     struct hil_stream_config *streams;
     struct hil_column *columns;
     struct hil_attribute *attributes;
@@ -63,7 +63,7 @@ char *journal_config_text(const struct hil_trace_config *config, const uint64_t 
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-/* No trace has a row of more numbers, nor a chunk of more rows. */
+/* No trace has a wider row, or more rows in a chunk. */
 static const json_int_t WIDTH_MAX = 1 << 20, ROWS_MAX = 1 << 16;
 
 static int read_column(struct hil_column *column, json_t *json)
@@ -120,7 +120,7 @@ static int read_stream(struct parsed *p, struct hil_stream_config *stream, json_
     return read_columns(p, stream, columns, used);
 }
 
-/* The columns have their place only when all are there. */
+/* The columns can be pointed at only when all of them exist, because the array moves. */
 static void point_at_columns(struct parsed *p)
 {
     const struct hil_column *next = p->columns;

@@ -21,7 +21,7 @@ struct name {
     struct span components, parts;
 };
 
-/* Passes a word and the span behind it. */
+/* Skips a word and the span after it. */
 static const char *read_word(const char *at, const char **word, size_t *length, struct span *span)
 {
     int used = 0;
@@ -65,7 +65,7 @@ static bool span_takes(const struct span *span, unsigned number)
     return !span->there || span->all || (number >= span->first && number <= span->last);
 }
 
-/* How many numbers a span has; 0: as many as there are. */
+/* The number of indices in a span; 0: all. */
 static unsigned span_count(const struct span *span)
 {
     return !span->there ? 1 : span->all ? 0 : span->last - span->first + 1;
@@ -78,7 +78,7 @@ struct search {
     unsigned stream_count;
     const char *node;
     struct hil_recorded *found;
-    unsigned from, count; /* those before `from` are of other names */
+    unsigned from, count; /* entries before `from` have other names */
 };
 
 static bool search_has(const struct search *s, unsigned component, unsigned part)
@@ -101,7 +101,7 @@ static int search_add(struct search *s, const struct hil_recorded *one)
     return 0;
 }
 
-/* Adds what of a column of signals the name asks for. */
+/* Adds the requested signals of a column. */
 static int search_column(struct search *s, const struct name *asked, unsigned stream,
                          unsigned column)
 {
@@ -120,7 +120,7 @@ static int search_column(struct search *s, const struct name *asked, unsigned st
     if (!parts)
         parts = components ? c->width / components : 0;
     if (!parts)
-        return 0; /* no record of ours has all of an array in each of an array */
+        return 0; /* none of our records has a whole array inside each element of an array */
     for (unsigned i = 0; !rc && i < c->width; i++) {
         const struct hil_recorded one = {stream, column, i, has.components.first + i / parts,
                                          has.parts.first + i % parts};
@@ -201,7 +201,7 @@ static bool is_named(const char *text)
     return text && *text;
 }
 
-/* Appends a word, and its number if it has one. */
+/* Appends a word, with its index if it has one. */
 static size_t put_word(char *text, size_t used, const char *word, size_t length, bool numbered,
                        unsigned number)
 {
@@ -228,7 +228,7 @@ void hil_recorded_name(const struct hil_trace_reader *record, const struct hil_r
     put_word(text, used, name.row, name.row_length, name.parts.there, one->part);
 }
 
-/* Whether an earlier stream has the column's signals. */
+/* Whether an earlier stream has the column's signals, too. */
 static bool is_again(const struct search *s, unsigned stream, const struct hil_column *column)
 {
     struct name has, before;

@@ -20,7 +20,7 @@ int hil_run_path(char path[HIL_PATH_BYTES], const char *dir, const char *name, .
     return length < HIL_PATH_BYTES - used ? 0 : -ENAMETOOLONG;
 }
 
-/* A file system without locks has no such protection. */
+/* File systems without locks do not have this protection. */
 int hil_run_take(const char *dir)
 {
     const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -33,7 +33,7 @@ int hil_run_take(const char *dir)
     return -EBUSY;
 }
 
-/* A record with a journal is not whole: it is being written, or its writer died. */
+/* A record with a journal is not whole: it is still being written, or its writer died. */
 static int check_whole(const char *dir, const char *path)
 {
     char journal[HIL_PATH_BYTES + 16];

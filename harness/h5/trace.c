@@ -7,11 +7,11 @@
 #include "journal.h"
 #include "trace_parts.h"
 
-/* Rows in a chunk, a power of two: many compress well, but all columns are buffered. */
+/* Rows per chunk, a power of two. More rows compress better, but all columns are buffered. */
 enum { CHUNK_ROWS_MIN = 256, CHUNK_ROWS_MAX = 8192, BUFFER_BYTES = 64 << 20 };
 
-/* A chunk of events has more rows than wait for it in the recorder: so no second one is full before
- * the first is written, and the order of all chunks is that of time. */
+/* A chunk of events has more rows than can wait in the recorder. Therefore no second chunk is full
+ * before the first is written, and all chunks are in order of time. */
 enum { CHUNK_EVENTS = 4096 };
 
 enum { DEFLATE_LEVEL = 1 };
@@ -52,8 +52,9 @@ static hid_t create_dataset(hid_t group, const struct hil_column *column, hsize_
     H5Pset_chunk(create, dimensions, chunk);
     H5Pset_shuffle(create);
     H5Pset_deflate(create, DEFLATE_LEVEL);
-    H5Pset_obj_track_times(create, false);                        /* the same bits each time */
-    H5Pset_chunk_cache(access, 1, 0, H5D_CHUNK_CACHE_W0_DEFAULT); /* chunks come whole */
+    H5Pset_obj_track_times(create, false);                        /* makes files reproducible */
+    H5Pset_chunk_cache(access, 1, 0, H5D_CHUNK_CACHE_W0_DEFAULT); /* chunks are written as a
+                                                                   * whole */
     const hid_t dataset =
         H5Dcreate2(group, column->name, H5T_IEEE_F64LE, space, H5P_DEFAULT, create, access);
 
@@ -68,7 +69,8 @@ static bool is_full(const struct trace_stream *stream)
     return stream->buffered == stream->chunk_rows;
 }
 
-/* When the last row of the stream's next chunk is due. Of events that is known when it is full. */
+/* When the last row of the stream's next chunk is due. For events this is known only when the chunk
+ * is full. */
 static double chunk_due_ns(const struct trace_stream *stream)
 {
     if (stream->events && is_full(stream))
@@ -246,7 +248,8 @@ static int close_file(struct hil_trace *trace)
     return rc;
 }
 
-/* What was resumed and not closed in order is of no use: the old one stays, with its journal. */
+/* A resumed trace that was not closed properly is useless: the old one remains, with its
+ * journal. */
 void trace_free(struct hil_trace *trace)
 {
     close_file(trace);
@@ -264,7 +267,7 @@ void trace_free(struct hil_trace *trace)
     free(trace);
 }
 
-/* A trace without a file, which has the journal. */
+/* A trace that has its journal, but no file yet. */
 struct hil_trace *trace_new(const char *path, struct hil_journal *journal)
 {
     struct hil_trace *made = calloc(1, sizeof(*made));
@@ -326,8 +329,8 @@ int hil_trace_create(struct hil_trace **trace, const char *path,
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-/* Appends the buffered values of one number of the rows. The spaces are of one rank:
- * HDF5 is several times slower where they differ. */
+/* Appends the buffered values of one number of the rows. The dataspaces have the same rank, because
+ * HDF5 is several times slower otherwise. */
 static herr_t write_number(const struct trace_stream *stream, const struct trace_dataset *dataset,
                            hid_t in_file, hid_t in_memory, unsigned i)
 {
@@ -357,7 +360,7 @@ static int write_dataset(const struct trace_stream *stream, const struct trace_d
     return rc;
 }
 
-/* What the disk did not take whole has no rows. */
+/* Rows that the disk did not take completely are removed. */
 int trace_cut_off(const struct trace_stream *stream, int rc)
 {
     for (unsigned i = 0; i < stream->dataset_count; i++) {
@@ -383,7 +386,7 @@ static int write_buffer(struct trace_stream *stream)
     return 0;
 }
 
-/* Where the chunk lies that was written last. */
+/* Finds the place of the last written chunk. */
 static int find_extents(struct trace_stream *stream, const struct trace_dataset *dataset)
 {
     for (unsigned i = 0; i < dataset->width; i++) {
@@ -401,13 +404,14 @@ static int find_extents(struct trace_stream *stream, const struct trace_dataset 
     return 0;
 }
 
-/* Writes the full buffer. Its rows may be forgotten then: so it is in the journal as well. */
+/* Writes the full buffer, and records it in the journal, because the rows may be dropped there
+ * afterwards. */
 static int write_chunk(struct hil_trace *trace, struct trace_stream *stream)
 {
     int rc = write_buffer(stream);
 
     if (trace->part)
-        return rc; /* it is made anew, and its journal is of the old one */
+        return rc; /* the file is made anew, and its journal belongs to the old one */
     for (unsigned i = 0; i < stream->dataset_count && !rc; i++)
         rc = find_extents(stream, &stream->datasets[i]);
     return rc ? rc
@@ -415,7 +419,7 @@ static int write_chunk(struct hil_trace *trace, struct trace_stream *stream)
                                       stream->extents);
 }
 
-/* Turns rows into each number's values side by side. */
+/* Transposes rows, so that the values of each number are adjacent. */
 static void buffer_rows(struct trace_stream *stream, const double *rows, size_t count)
 {
     for (unsigned i = 0; i < stream->width; i++) {
@@ -432,28 +436,28 @@ static bool has_turns(const struct hil_trace *trace, const struct trace_stream *
     return trace->in_order && (stream->apart_ns > 0 || stream->events);
 }
 
-/* Writes the stream's full buffer, or, in order, all those whose turn has come. */
+/* Writes the stream's full buffer; in an ordered trace, writes all buffers whose turn has come. */
 static void write_full(struct hil_trace *trace, struct trace_stream *stream)
 {
     if (!has_turns(trace, stream)) {
         remember(trace, write_chunk(trace, stream));
         return;
     }
-    trace->next = next_in_order(trace); /* of events that are all there now, it is known */
+    trace->next = next_in_order(trace); /* for events it is known now that the chunk is full */
     while (is_full(trace->next) && !trace->error) {
         remember(trace, write_chunk(trace, trace->next));
         trace->next = next_in_order(trace);
     }
 }
 
-/* A resumed trace takes the place of the old one. */
+/* Replaces the old trace by the resumed one. */
 static int replace_old(const struct hil_trace *trace)
 {
     return rename(trace->part, trace->path) ? -errno : 0;
 }
 
-/* Writes what is buffered, and closes. After an error all that can be had is: a disk that is full
- * gets the room that was kept for it. */
+/* Writes the buffers, and closes the file. After an error it saves what it can: on a full disk it
+ * uses the space that was reserved for this. */
 static void end_file(struct hil_trace *trace)
 {
     if (trace->error && !trace->part)

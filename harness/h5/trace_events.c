@@ -34,7 +34,7 @@ static const char *names_at(const struct hil_trace_names *names, double number)
     return number >= 0 && number < (double)names->count ? names->at[(size_t)number] : "";
 }
 
-/* Puts the number in place of the mark, where the text has it. */
+/* Replaces the mark in the text, if there is one, by the number. */
 static void put_number(char text[HIL_EVENT_OF_BYTES], const char *mark, double number)
 {
     char rest[HIL_EVENT_OF_BYTES];

@@ -19,7 +19,7 @@ int trace_hdf5_set_text(hid_t object, const char *name, const char *text)
     return rc;
 }
 
-/* A scalar of a type, as it is in the file and here. */
+/* Sets a scalar attribute; the types are those in the file and in memory. */
 static int trace_hdf5_set(hid_t object, const char *name, hid_t in_file, hid_t here,
                           const void *value)
 {
@@ -43,7 +43,7 @@ int trace_hdf5_set_count(hid_t object, const char *name, uint64_t count)
     return trace_hdf5_set(object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &count);
 }
 
-/* Streams and columns are listed in the order in which they were made. */
+/* Streams and columns are listed in the order of their creation. */
 hid_t trace_hdf5_create_group(hid_t parent, const char *name)
 {
     const hid_t link = H5Pcreate(H5P_LINK_CREATE);

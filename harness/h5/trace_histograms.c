@@ -63,7 +63,7 @@ int hil_trace_add_histograms(struct hil_trace *trace, const struct hil_named_his
 
     trace_hdf5_enter();
     if (trace->error)
-        return trace->error; /* the disk is full, say: what is there is safe */
+        return trace->error; /* the disk may be full; the file so far is safe */
     const hid_t all = trace_hdf5_create_group(trace->file, HIL_HISTOGRAMS);
     if (all < 0)
         return trace_hdf5_error();

@@ -8,7 +8,8 @@
 #include "../base/foreign.h"
 #include "trace_hdf5.h"
 
-/* What a record needs, and a hostile file may exceed. Deflate packs at most 1032 bytes into one. */
+/* Limits of a valid record, which a hostile file may exceed. Deflate compresses at most 1032 bytes
+ * into one. */
 enum {
     DEFLATE_MOST = 1032,
     WIDTH_MAX = 1 << 16,
@@ -17,30 +18,31 @@ enum {
 };
 
 struct found {
-    char *group, *name; /* of a dataset; one allocation, at group */
+    char *group, *name; /* one allocation, owned by group */
 };
 
 struct hil_trace_reader {
     hid_t file;
-    struct found *found; /* all datasets, in the order in which they were made */
+    struct found *found; /* all datasets in the order of creation */
     unsigned found_count;
 
-    /* Each with room for all that was found; a stream's columns follow one another. */
+    /* Each has room for everything found; the columns of a stream are consecutive. */
     struct hil_stream_config *streams;
     struct hil_column *columns;
-    hid_t *datasets; /* of the columns */
+    hid_t *datasets; /* by column */
     const char **histograms;
     unsigned stream_count, column_count, histogram_count;
-    bool has_events; /* a stream of them, behind the others */
+    bool has_events; /* a stream of events exists, after the others */
 
-    char *attribute; /* the one asked for last */
-    uint64_t room;   /* bytes that all numbers of a file of this size can have, less those found */
+    char *attribute; /* the last requested one */
+    uint64_t room;   /* number of bytes that the values in a file of this size can have, minus those
+                      * found so far */
 };
 
 /* --- attributes ---------------------------------------------------------------------------- */
 
-/* Whether it is one thing of that class: HDF5 writes as many as the file says to where one is
- * expected. */
+/* Whether the attribute is a single element of that class: HDF5 writes as many elements as the file
+ * claims, even where one is expected. */
 static bool is_one(hid_t attribute, H5T_class_t class)
 {
     const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
@@ -68,7 +70,7 @@ static char *read_text(hid_t attribute)
     return copy;
 }
 
-/* A copy of the attribute's text, empty where there is none; NULL when there is no memory. */
+/* A copy of the attribute's text, empty if it is missing; NULL when memory runs out. */
 static char *get_text(hid_t object, const char *name)
 {
     if (H5Aexists(object, name) <= 0)
@@ -103,7 +105,7 @@ const char *hil_trace_attribute(struct hil_trace_reader *reader, const char *nam
 
 /* --- what the file holds ------------------------------------------------------------------- */
 
-/* The name of the histogram that lies in this group; NULL where none does. */
+/* The name of the histogram in this group; NULL if it has none. */
 static const char *histogram_name(const char *group)
 {
     const size_t length = strlen(HIL_HISTOGRAMS "/");
@@ -136,8 +138,8 @@ static bool is_dataset(hid_t file, const char *path)
            info.type == H5O_TYPE_DATASET;
 }
 
-/* A result that is not zero ends the walk; a negative one is HDF5's own. A link that is not hard
- * may lead to another file. */
+/* A result other than zero ends the walk; HDF5's own errors are negative. Links that are not hard
+ * links may lead to another file, and are refused. */
 static herr_t visit(hid_t group, const char *path, const H5L_info_t *info, void *reader)
 {
     const bool ours = info->type == H5L_TYPE_HARD && strchr(path, '/') && is_dataset(group, path);
@@ -168,7 +170,7 @@ static int get_shape(hid_t dataset, uint64_t *rows, unsigned *width)
     return 0;
 }
 
-/* The greatest number that is read is one of 8 bytes. */
+/* Numbers with more than 8 bytes are refused. */
 static bool holds_numbers(hid_t dataset)
 {
     const hid_t type = H5Dget_type(dataset);
@@ -179,7 +181,7 @@ static bool holds_numbers(hid_t dataset)
     return numbers;
 }
 
-/* In this file, and not in others that it names; and in chunks that are no burden. */
+/* Whether the data is in this file rather than in others, in chunks of acceptable size. */
 static bool lies_here(hid_t dataset)
 {
     hsize_t chunk[2] = {1, 1};
@@ -194,7 +196,7 @@ static bool lies_here(hid_t dataset)
     return here && fits;
 }
 
-/* The one place where a column's sizes are checked: what comes after may rely on them. */
+/* The only check of a column's sizes; later code relies on it. */
 static int check_column(struct hil_trace_reader *reader, hid_t dataset, uint64_t rows,
                         unsigned width)
 {
@@ -232,7 +234,7 @@ static void free_texts(const struct hil_column *column)
     free((char *)column->of.names);
 }
 
-/* A stream's columns have equally many rows, unless the writer was cut off. */
+/* All columns of a stream have the same number of rows, unless the writer was cut off. */
 static int open_column(struct hil_trace_reader *reader, struct hil_stream_config *stream,
                        const struct found *found)
 {
@@ -259,7 +261,7 @@ static int open_column(struct hil_trace_reader *reader, struct hil_stream_config
     return 0;
 }
 
-/* Stays as it is where the group does not say. */
+/* Leaves the cadence unchanged if the group does not have it. */
 static void get_cadence(hid_t file, struct hil_stream_config *stream)
 {
     const hid_t group = H5Gopen2(file, stream->name, H5P_DEFAULT);
@@ -295,12 +297,12 @@ static int open_found(struct hil_trace_reader *reader, const struct found *found
 
     if (!histogram)
         return open_column(reader, stream_of(reader, found), found);
-    if (strcmp(found->name, "count") == 0) /* one of its datasets is enough */
+    if (strcmp(found->name, "count") == 0) /* one of its two datasets is enough */
         reader->histograms[reader->histogram_count++] = histogram;
     return 0;
 }
 
-/* Puts the stream of events behind the others, of which it is none. */
+/* Moves the stream of events behind the others, from which it is separate. */
 static void set_events_apart(struct hil_trace_reader *reader)
 {
     const int events = hil_trace_stream_find(reader, HIL_EVENTS);
@@ -415,7 +417,7 @@ static hid_t dataset_of(const struct hil_trace_reader *reader, unsigned stream, 
     return reader->datasets[reader->streams[stream].columns - reader->columns + column];
 }
 
-/* The most rows that any column of the stream is read by. */
+/* The greatest block size of the stream's columns. */
 static size_t block_rows_max(const struct hil_stream_config *stream)
 {
     unsigned widest = 1;
@@ -439,7 +441,7 @@ size_t hil_trace_block_rows(const struct hil_trace_reader *reader, unsigned stre
     return rows < most ? rows : most;
 }
 
-/* Places first_place .. first_place + places of the rows. */
+/* Reads the places first_place .. first_place + places - 1 of the rows. */
 static int read_rectangle(hid_t dataset, uint64_t first, size_t count, unsigned first_place,
                           unsigned places, double *values)
 {
@@ -498,7 +500,8 @@ const char *hil_trace_histogram_name(const struct hil_trace_reader *reader, unsi
     return i < reader->histogram_count ? reader->histograms[i] : NULL;
 }
 
-/* Reads at most a histogram's buckets; the number read, or a negative errno. */
+/* Reads at most as many numbers as a histogram has buckets. Returns how many, or a negative
+ * errno. */
 static int read_counts(hid_t group, const char *name, uint64_t *values)
 {
     const hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);

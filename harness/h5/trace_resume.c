@@ -1,4 +1,4 @@
-/* A trace whose writer died is made whole, from what it left and its journal. */
+/* Restores a trace whose writer died from its file and its journal. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct old_trace {
     size_t chunk_bytes;
 };
 
-/* Compressed or not, a number's values in a chunk never take more than twice as much. */
+/* Compressed or not, a number's values in a chunk never take more than twice their size. */
 static int read_old_chunk(struct old_trace *old, const struct trace_stream *stream,
                           const struct hil_extent *extent)
 {
@@ -77,7 +77,7 @@ static int copy_chunk(void *arg, unsigned index, const struct hil_extent *extent
     return 0;
 }
 
-/* Of a writer that died at once there is no file. */
+/* A writer that died immediately left no file. */
 static int copy_chunks(struct hil_trace *trace)
 {
     struct old_trace old = {.file = open(trace->path, O_RDONLY | O_CLOEXEC), .trace = trace};
@@ -115,7 +115,7 @@ static int resume(struct hil_trace *trace)
         return -ENOMEM;
     }
     int rc = trace_open_file(trace, trace->part);
-    trace->in_order = false; /* unknown rows may be missing */
+    trace->in_order = false; /* rows may be missing at unknown places */
     if (!rc)
         rc = copy_chunks(trace);
     for (unsigned i = 0; i < trace->stream_count && !rc; i++)

@@ -9,17 +9,18 @@ struct instant {
     double time_s, value;
 };
 
-/* Those that a slope may begin at, the newest last. */
+/* Instants at which a slope may begin, ending with the newest. */
 struct past {
     struct instant *at;
     size_t first, count, capacity;
 };
 
 struct step {
-    bool outside_before; /* of the first band, while it should be in it: `before` is the worst */
+    bool outside_before; /* the value was outside the first band while it should be inside; `before`
+                          * is the worst */
     struct look before;
-    bool any_after, inside; /* of the second */
-    double inside_s;        /* since when */
+    bool any_after, inside; /* relative to the second band */
+    double inside_s;        /* the time since when it is inside */
     double last_s;
 };
 
@@ -27,16 +28,16 @@ struct follow {
     const struct hil_limit *limit;
     struct hil_source reference;
     double absolute;    /* of the tolerance */
-    bool uncovered;     /* the reference has no row for a time, */
-    double uncovered_s; /* this one first */
+    bool uncovered;     /* the reference has no row for some time; */
+    double uncovered_s; /* the first such time */
     bool seen[HIL_BOUNDS];
     struct look worst[HIL_BOUNDS];
     struct past past;
     struct step step;
 };
 
-/* The tolerance where the reference is near 0, when the limit gives none: so much of what it would
- * be where the reference is greatest. */
+/* The tolerance near a reference of 0 if the limit gives none: this share of the tolerance at the
+ * greatest reference. */
 static const double NEAR_ZERO_SHARE = 0.01;
 
 static double greatest(const struct hil_column_source *c)
@@ -108,7 +109,8 @@ static int past_add(struct past *p, struct instant instant)
     return 0;
 }
 
-/* From the newest instant that is far enough back; those before it are not needed any more. */
+/* The slope from the newest instant that is long enough ago; earlier instants are no longer
+ * needed. */
 static int follow_slope(struct follow *f, struct instant now)
 {
     const double over_s = (double)f->limit->slope_ns * 1e-9 * (1 - 1e-9);
@@ -131,7 +133,7 @@ static int follow_slope(struct follow *f, struct instant now)
 
 /* --- from band to band ----------------------------------------------------------------------- */
 
-/* The end of the band that the value is furthest past, or nearest to. */
+/* Compares with the end of the band that the value exceeds most, or is nearest to. */
 static struct look look_at_band(struct instant now, const struct hil_band *band)
 {
     const struct look low = look_at_least(now.value, band->min, now.time_s);
@@ -161,8 +163,8 @@ static void follow_step(struct follow *f, struct instant now)
     s->last_s = now.time_s;
 }
 
-/* By the value that left the first band, or else by the time until it stayed in the second: it
- * never does that is not in it at the end. */
+/* Judges by the value that left the first band, or else by the time until it stayed in the second.
+ * If it is not inside at the end, that time is infinite. */
 static bool step_look(const struct follow *f, struct look *look)
 {
     const struct hil_limit_step *limit = &f->limit->step;
@@ -184,7 +186,7 @@ const char *follow_step_unit(const struct follow *f, const char *unit)
 
 /* --- like a reference ------------------------------------------------------------------------ */
 
-/* Past the ends of the reference, by no more than its own rows are apart there. */
+/* The reference also covers one row interval beyond each of its ends. */
 static bool has_reference(const struct hil_column_source *c, uint64_t t_ns)
 {
     const uint64_t first = c->t_ns[0], last = c->t_ns[c->count - 1];

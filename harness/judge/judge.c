@@ -94,7 +94,7 @@ static void finding_say(struct hil_finding *f)
         snprintf(when, sizeof when, " at %.9g s", f->time_s);
     if (f->failures > 1)
         used = (size_t)snprintf(more, sizeof more, "; %u times in all", f->failures);
-    if (isfinite(f->greatest)) { /* a percentile is of no one time */
+    if (isfinite(f->greatest)) { /* a percentile belongs to no single time */
         snprintf(more + used, sizeof more - used, "; the greatest was %.6g%s%.16s%s", f->greatest,
                  space, f->unit, when);
         when[0] = 0;

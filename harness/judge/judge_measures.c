@@ -1,13 +1,13 @@
-/* Limits of measures: the figures of docs/figures.md, after each event. */
+/* Judges limits of measures by the figures of docs/figures.md after each event. */
 #include <math.h>
 
 #include "judge_parts.h"
 
-/* A measure after an event. */
+/* A measure's response to an event. */
 struct answer {
     const struct hil_event *event;
     struct hil_figures figures;
-    bool of_change; /* of its reference; else what it answers is another event */
+    bool of_change; /* the event changed its reference; otherwise it was another event */
 };
 
 static bool answer_read(const struct trial *t, unsigned event, unsigned measure, struct answer *a)
@@ -38,7 +38,7 @@ static bool is_of_events(const struct trial *t, unsigned event)
     }
 }
 
-/* One that never settles is past every bound, from the end of the event on. */
+/* A measure that never settles exceeds every bound, from the end of the event on. */
 static struct look look_at_settling(const struct answer *a, double bound)
 {
     const double over_s = (double)a->event->over_ns * 1e-9;
@@ -54,7 +54,7 @@ static struct look look_at_share(double from, double to, double reference, doubl
     return look_at_most(100 * fmax(to - from, 0) / fabs(reference), bound, time_s);
 }
 
-/* What the bound is for in this answer; false: it is not for one like this. */
+/* Gets the value for the bound; false if the bound does not apply to such a response. */
 static bool answer_look(const struct answer *a, enum hil_bound bound, double b, struct look *look)
 {
     const struct hil_figures *f = &a->figures;

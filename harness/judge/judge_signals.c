@@ -1,4 +1,5 @@
-/* Limits of signals, over their record: a column is read once, and each of its signals followed. */
+/* Judges limits of signals by their record: each column is read once, and all of its signals are
+ * followed. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,14 +12,14 @@
 #include "follow.h"
 #include "judge_parts.h"
 
-/* Where the record has a signal. */
+/* The place of a signal in the record. */
 struct spot {
     int stream;
-    unsigned column, offset; /* of its row, which is as wide as the column */
+    unsigned column, offset; /* offset in a row of the column */
     bool done;
 };
 
-/* The findings of the limit, one for each bound that it has. */
+/* The findings of the limit, one for each of its bounds. */
 struct sums {
     struct finding_sum at[HIL_BOUNDS];
 };
@@ -28,13 +29,13 @@ struct signals {
     struct hil_trace_reader *trace;
     const struct hil_stream_config *streams;
     struct spot *spots;       /* by signal */
-    struct follow **followed; /* by signal; NULL: not of this column */
+    struct follow **followed; /* by signal; NULL: not in this column */
     struct sums sums;
 };
 
 /* --- where they are -------------------------------------------------------------------------- */
 
-/* The place in a row of the node's stream. */
+/* The signal's place in a row of the node's stream. */
 static unsigned place_of(const struct trial *t, const struct hil_limit_signal *signal)
 {
     const struct hil_node_config *n = &t->system->nodes[signal->node];
@@ -88,7 +89,7 @@ static const char *unit_of(const struct trial *t)
 
 /* --- what they do ---------------------------------------------------------------------------- */
 
-/* A reference that ends too early shows nothing of what comes later. */
+/* If a reference ends too early, what comes later cannot be judged. */
 static void leave_uncovered(const struct sums *sums, const struct follow *follow)
 {
     struct hil_finding *finding = sums->at[HIL_BOUND_LIKE].finding;
@@ -119,7 +120,7 @@ static void take_looks(struct signals *s, unsigned i, const struct follow *follo
     leave_uncovered(&s->sums, follow);
 }
 
-/* The rows of a block, to each signal that is followed. */
+/* Passes the rows of a block to each signal that is followed. */
 static int follow_block(struct signals *s, const struct spot *spot, uint64_t first, size_t rows,
                         double *times, double *values)
 {
@@ -158,7 +159,7 @@ static bool is_in_column(const struct spot *a, const struct spot *b)
     return a->stream == b->stream && a->column == b->column;
 }
 
-/* All signals of the limit that are in this column. */
+/* Judges all signals of the limit in this column. */
 static int judge_column(struct signals *s, const struct spot *spot)
 {
     const struct hil_limit *limit = s->trial->limit;

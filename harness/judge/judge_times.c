@@ -1,4 +1,4 @@
-/* Limits of nodes and links: how many steps were missed, and the distributions of times. */
+/* Judges limits of nodes and links: missed steps, and the distributions of times. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void judge_missed(struct trial *t)
         strcpy(finding->figure, figure_of_times);
 }
 
-/* Times of which a limit bounds percentiles, and when the greatest of them was. */
+/* Times whose percentiles are limited, and when the greatest of them occurred. */
 struct times {
     const struct hil_histogram *all;
     uint64_t greatest_at_ns;
@@ -50,7 +50,7 @@ static bool look_at_times(struct trial *t, struct finding_sum *sum, enum hil_bou
     return true;
 }
 
-/* A percentile of each node's times. */
+/* Judges a percentile of each node's times. */
 static void judge_node_time(struct trial *t, enum hil_bound bound, unsigned percentile)
 {
     struct hil_finding *finding = trial_add(t, bound, hil_limit_times[percentile].key, "us");
@@ -82,7 +82,7 @@ int judge_nodes(struct trial *t)
     return 0;
 }
 
-/* The first input that takes what comes over the link. */
+/* Finds the first input that receives a value of the link. */
 static bool find_input(const struct hil_system *s, unsigned link, struct hil_signal *input)
 {
     const struct hil_node_config *n = &s->nodes[s->links[link].to];
@@ -139,7 +139,7 @@ static void judge_link_times(struct trial *t, enum hil_bound bound, const struct
             judge_link_time(t, bound, i, &times, greatest->link);
 }
 
-/* The same link the other way. */
+/* Finds the opposite link. */
 static void turn_around(const struct hil_system *s, struct hil_link_moment *moment)
 {
     const int back = hil_link_find(s, s->links[moment->link].to, s->links[moment->link].from);
@@ -147,7 +147,7 @@ static void turn_around(const struct hil_system *s, struct hil_link_moment *mome
     moment->link = back < 0 ? moment->link : (unsigned)back;
 }
 
-/* There and back is the same from either end, and measured at one. */
+/* A round trip is the same from either end, and measured at only one. */
 int judge_link(struct trial *t)
 {
     const struct hil_link_array *link = &t->system->link_arrays[t->limit->first];

@@ -11,12 +11,13 @@
 #include "../run/node_name.h"
 #include "pulse.h"
 
-/* How long processes may take to end when told to: those that run, and those still starting. */
+/* How long processes may take to end when told to: running processes, and those that are still
+ * starting. */
 enum { PATIENCE_LOOKS = 250, STARTING_PATIENCE_LOOKS = 25 };
 
 struct hil_child {
     struct hil_pulse pulse;
-    bool cut_short; /* killed, for it did not end when it was told to */
+    bool cut_short; /* killed because it did not end when told to */
 };
 
 int hil_children_open(struct hil_children *c, const struct hil_process *process)
@@ -68,7 +69,7 @@ static bool children_is_a_crash(int signal)
            signal == SIGABRT || signal == SIGTRAP || signal == SIGSYS;
 }
 
-/* What a component's code did to its process. */
+/* Describes what a component's code did to its process. */
 static void children_end_in_words(const struct hil_children *c, unsigned i, int status, char *text,
                                   size_t size)
 {
@@ -86,7 +87,8 @@ static void children_end_in_words(const struct hil_children *c, unsigned i, int 
         snprintf(text, size, "it ended its process (status %d)", WEXITSTATUS(status));
 }
 
-/* A process that ended in code that may do so: which component's that is, goes to the failures. */
+/* If a process ended inside a component's code, records the component as the cause of the
+ * failure. */
 static bool children_blame_component(struct hil_children *c, unsigned i, int status, bool again)
 {
     const struct hil_scenario *s = c->process.run->scenario;
@@ -97,7 +99,7 @@ static bool children_blame_component(struct hil_children *c, unsigned i, int sta
 
     if (!inside)
         return false;
-    hil_inside_leave(&e->inside); /* another process may go on in its place */
+    hil_inside_leave(&e->inside); /* another process may take its place */
     const struct hil_failing failing = {.component = &s->system->components[inside - 1],
                                         .step = e->inside.step,
                                         .time_ns = e->inside.time_ns,
@@ -107,14 +109,15 @@ static bool children_blame_component(struct hil_children *c, unsigned i, int sta
     return true;
 }
 
-/* Says why a child ended that should not have; of those that only lost a peer, nothing. */
+/* Says why a child ended unexpectedly. Says nothing about children that only lost a peer. */
 static void children_explain_end(struct hil_children *c, unsigned i, int status, bool again)
 {
     const struct hil_scenario *s = c->process.run->scenario;
     struct hil_state *state = c->process.run->state;
     const struct hil_executor_state *e = &state->executors[i];
     const bool starting = atomic_load(&e->stage) == HIL_STARTING;
-    const bool done = atomic_load(&e->stage) == HIL_DONE; /* else it did not end by our code */
+    const bool done = atomic_load(&e->stage) == HIL_DONE; /* otherwise it was not our code that
+                                                           * ended it */
     char who[HIL_NODES_NAME_BYTES];
 
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && done)
@@ -144,7 +147,8 @@ static void children_explain_end(struct hil_children *c, unsigned i, int status,
     c->refused |= WIFEXITED(status) && WEXITSTATUS(status) == HIL_EXIT_USAGE && !blamed;
 }
 
-/* Nodes that were killed while they ran. One that dies before it runs would do so again. */
+/* Only nodes that were killed while they ran are restarted. A node that dies before it runs would
+ * do so again. */
 static bool children_may_restart(const struct hil_children *c, unsigned i, int status)
 {
     const struct hil_scenario *s = c->process.run->scenario;
@@ -176,7 +180,8 @@ static void children_cut_short(struct hil_children *c, unsigned i)
     kill(c->pids[i], SIGKILL);
 }
 
-/* A process that is still starting has nothing to end in order. */
+/* Kills processes that do not end in time. A process that is still starting has nothing to clean
+ * up. */
 static void children_cut_short_who_lingers(struct hil_children *c, unsigned looks)
 {
     struct hil_state *state = c->process.run->state;
@@ -188,7 +193,7 @@ static void children_cut_short_who_lingers(struct hil_children *c, unsigned look
     }
 }
 
-/* Once node 0 has ended, a process that is not back by then has nobody to meet. */
+/* Once node 0 has ended, a process that has not come back by then has nobody to meet. */
 static void children_give_up_returns(struct hil_children *c)
 {
     const struct hil_scenario *s = c->process.run->scenario;
@@ -220,7 +225,8 @@ static void children_reap(struct hil_children *c)
     }
 }
 
-/* A process that is stopped, or does not come back from a model, ends by nothing else. */
+/* Kills hung processes: one that is stopped, or does not return from a model, ends in no other
+ * way. */
 static void children_kill_hung(struct hil_children *c)
 {
     const struct hil_scenario *s = c->process.run->scenario;

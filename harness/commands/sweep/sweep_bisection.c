@@ -1,4 +1,4 @@
-/* The place in a range where what passes ends: each run halves what is left. */
+/* Finds the limit in a range up to which runs pass: each run halves the remaining range. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static bool bisection_can_tell(const struct sweep *s, unsigned point)
     return job->done && (job->status == HIL_EXIT_OK || job->status == HIL_EXIT_LIMIT);
 }
 
-/* Adds a point, and runs it. Whether it passed or failed is known then, or false returned. */
+/* Adds a point, and runs it. Returns false if the run neither passed nor failed. */
 static bool bisection_try(struct sweep *s, unsigned step)
 {
     const unsigned point = s->point_count;
@@ -67,7 +67,7 @@ static bool bisection_try(struct sweep *s, unsigned step)
     return bisection_can_tell(s, point);
 }
 
-/* Each run halves what is between one that passes and one that fails. */
+/* Each run halves the interval between a point that passes and one that fails. */
 static void bisection_halve(struct sweep *s)
 {
     struct sweep_bisection *b = &s->bisection;
@@ -102,7 +102,7 @@ static void bisection_swap(struct sweep *s, unsigned a, unsigned b)
     try_of[b] = try;
 }
 
-/* In the order of the range, for the readers of the results. */
+/* Sorts the points by value, for readers of the results. */
 static void bisection_sort(struct sweep *s)
 {
     struct sweep_bisection *b = &s->bisection;
@@ -136,7 +136,7 @@ bool sweep_bisection_found(const struct sweep *s)
     return s->bisection.told && s->bisection.ends_differ;
 }
 
-/* Of the point that passes. */
+/* Whether the passing point is the largest, rather than the smallest, that passes. */
 static bool bisection_is_largest(const struct sweep *s)
 {
     const struct sweep_bisection *b = &s->bisection;
@@ -162,7 +162,7 @@ void sweep_bisection_words(const struct sweep *s, char words[SWEEP_WORDS_BYTES])
                  axis->values[b->passes], space, unit, axis->values[b->fails], space, unit);
 }
 
-/* The folders of the runs, in the order in which they were tried. */
+/* The folders of the runs in the order of the trials. */
 static json_t *bisection_path(const struct sweep *s)
 {
     json_t *path = json_array();

@@ -1,4 +1,4 @@
-/* The table of a sweep's points for other programs. */
+/* Writes the table of a sweep's points for other programs. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Runs that differ by chance, and how each figure of each measure is distributed among them. */
+/* Finds the groups of runs that differ only by chance, and the distribution of each figure of each
+ * measure in a group. */
 #include "sweep_distribution.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static bool group_is_seed(const char *key)
     return strcmp(dot ? dot + 1 : key, "seed") == 0;
 }
 
-/* Where nothing but a seed varies, that is what draws. */
+/* If only a seed varies, the seed is what makes the runs differ by chance. */
 static bool group_is_of_seeds(const struct sweep *s)
 {
     unsigned varying = 0, seeds = 0;
@@ -104,7 +105,7 @@ static int compare_values(const void *a, const void *b)
     return x->point < y->point ? -1 : 1;
 }
 
-/* So that it is a value that a run had. */
+/* Returns a value that a run actually had. */
 static double percentile(const struct drawn_value *sorted, unsigned count, double percent)
 {
     const double rank = ceil(percent / 100 * count);
@@ -112,7 +113,7 @@ static double percentile(const struct drawn_value *sorted, unsigned count, doubl
     return sorted[rank < 1 ? 0 : (unsigned)rank - 1].value;
 }
 
-/* Values that are infinite are the last. */
+/* Infinite values are sorted to the end. */
 static void distribute(struct sweep_distribution *d, const struct drawn_value *sorted,
                        unsigned count)
 {
@@ -130,7 +131,7 @@ static void distribute(struct sweep_distribution *d, const struct drawn_value *s
     d->at[SWEEP_GREATEST] = sorted[count - 1].value;
 }
 
-/* False: no run has it. */
+/* Returns false if no run has the figure. */
 static bool find_distribution(const struct sweep_group *g, const char *measure, enum figure figure,
                               struct drawn_value *values, struct sweep_distribution *d)
 {
@@ -154,7 +155,7 @@ static bool find_distribution(const struct sweep_group *g, const char *measure, 
     return true;
 }
 
-/* The measures of the first run that tells. */
+/* The measures of the first run that has any. */
 static json_t *measures_of(const struct sweep_group *g)
 {
     json_t *measures = NULL;

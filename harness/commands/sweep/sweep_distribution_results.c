@@ -1,4 +1,5 @@
-/* What is told of runs that differ by chance: below the table, in sweep.json and in its own CSV. */
+/* Prints distributions below the table of a sweep, and writes them to sweep.json and to a CSV
+ * file. */
 #include <math.h>
 #include <stdio.h>
 

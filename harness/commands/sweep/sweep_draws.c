@@ -1,8 +1,8 @@
 /*
- * Monte Carlo: values that are drawn for each run from a tolerance. The generator is that of the
- * converters' tolerances. Run 0 takes a number for each key, in the order of the command line (two
- * of them for a normal distribution), then run 1 does: so more runs leave the first ones as they
- * were.
+ * Monte Carlo: values drawn for each run from a tolerance. The generator is the same as for the
+ * converters' tolerances. Run 0 draws a number for each key in the order of the command line (two
+ * for a normal distribution), then run 1 does, and so on. Adding runs therefore does not change the
+ * first ones.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,7 +21,7 @@ static int draw_refuse(const char *key, const char *text)
     return -EINVAL;
 }
 
-/* What follows the spread. */
+/* Parses the text after the spread. */
 static bool draw_read_end(struct sweep_draw *draw, const char *text)
 {
     if (*text == '%') {

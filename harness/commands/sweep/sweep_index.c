@@ -1,4 +1,5 @@
-/* sweep.json: what was swept, and what each run told. docs/sweep.md lists its keys. */
+/* Writes sweep.json: the keys of the sweep, and the results of each run. docs/sweep.md lists its
+ * keys. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "../../base/json_file.h"
 #include "sweep.h"
 
-/* A point that was not run has no status; one that left no summary has none. */
+/* A point that was not run has no status; a run without a summary has no results. */
 static json_t *sweep_point_json(const struct sweep *s, unsigned point)
 {
     const struct sweep_point *p = &s->points[point];
@@ -19,7 +20,7 @@ static json_t *sweep_point_json(const struct sweep *s, unsigned point)
                      job->done ? json_integer(job->status) : json_null(), "summary", p->told.root);
 }
 
-/* What it takes to draw the same values again. */
+/* The data needed to draw the same values again. */
 static json_t *drawn_json(const struct sweep *s)
 {
     json_t *keys = json_object();

@@ -37,7 +37,7 @@ static bool sweep_is_drawn(const struct sweep *s)
     return false;
 }
 
-/* Each combination of the values that are given has its runs of those that are drawn. */
+/* Each combination of given values has a number of runs, with different drawn values. */
 static int sweep_make_runs(struct sweep *s)
 {
     const bool drawn = sweep_is_drawn(s);
@@ -59,7 +59,7 @@ static int sweep_make_runs(struct sweep *s)
     return sweep_draw_values(s);
 }
 
-/* A folder's name cannot hold every character that a value can. */
+/* Replaces characters of a value that cannot be in a folder's name. */
 static void sweep_make_tame(char *name)
 {
     for (; *name; name++)
@@ -79,14 +79,14 @@ static int sweep_name_point(const struct sweep *s, struct sweep_point *p)
     if (s->arguments->runs && used < sizeof name)
         used += (size_t)snprintf(name + used, sizeof name - used, "%srun-%04u", used ? "," : "",
                                  (unsigned)(p - s->points) % s->runs);
-    if (used >= sizeof name) /* long lists: their place in the order names them */
+    if (used >= sizeof name) /* long lists: name the value by its position */
         snprintf(name, sizeof name, "point-%04u", (unsigned)(p - s->points));
     sweep_make_tame(name);
     p->name = strdup(used ? name : "point");
     return p->name ? 0 : -ENOMEM;
 }
 
-/* The last key varies fastest, and what is drawn faster still. */
+/* The last key varies fastest, and drawn values vary faster still. */
 int sweep_make_point(const struct sweep *s, unsigned number)
 {
     struct sweep_point *p = &s->points[number];
@@ -124,7 +124,7 @@ int sweep_make_points(struct sweep *s)
     return rc;
 }
 
-/* Nothing starts before every point's scenario is right. */
+/* Checks the scenarios of all points before any of them runs. */
 int sweep_check_points(struct sweep *s)
 {
     struct hil_arguments a = *s->arguments;

@@ -1,4 +1,4 @@
-/* The runs of a sweep, each in a process and a folder of its own. */
+/* Starts the runs of a sweep, each in its own process and folder. */
 #include <stdio.h>
 
 #include "../../h5/run_files.h"
@@ -14,7 +14,7 @@ static void sweep_exec(void *sweep, unsigned number)
     hil_jobs_exec(s->arguments->scenario, &options, s->out, s->points[number].name);
 }
 
-/* While others run. */
+/* Called while other runs go on. */
 static void sweep_end(void *sweep, unsigned number)
 {
     struct sweep *s = sweep;

@@ -1,4 +1,4 @@
-/* The table of a sweep's points that a person reads. */
+/* Prints the table of a sweep's points for a person. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ const char *sweep_verdict(const struct hil_told *told)
     return verdict ? verdict : "";
 }
 
-/* Whether it kept the limits that it has. */
+/* Whether the run kept its limits. */
 static const char *sweep_limit_words(const struct hil_told *told)
 {
     const char *verdict = sweep_verdict(told);
@@ -41,7 +41,7 @@ static const char *sweep_limit_words(const struct hil_told *told)
                                             : ", inconclusive";
 }
 
-/* What the measure did, and whether the run can be believed. */
+/* The result of the measure, and whether the run can be believed. */
 static void sweep_print_verdict(const struct hil_told *told, const struct hil_told_measure *measure)
 {
     struct hil_told_measure array;
@@ -58,7 +58,7 @@ static void sweep_print_verdict(const struct hil_told *told, const struct hil_to
     printf("%s%s\n", hil_told_valid(told) == 1 ? "" : ", NOT VALID", sweep_limit_words(told));
 }
 
-/* Those of the first nodes: in a control loop, of who controls. */
+/* The missed steps of the first nodes: in a control loop, the controller's. */
 double sweep_missed(const struct hil_told *told)
 {
     struct hil_told_nodes nodes;
@@ -66,7 +66,7 @@ double sweep_missed(const struct hil_told *told)
     return hil_told_nodes(told, 0, &nodes) ? nodes.missed : NAN;
 }
 
-/* Of the table's first column: the longest name has room. */
+/* The width of the table's first column, for the longest name. */
 static int sweep_name_width(const struct sweep *s)
 {
     size_t width = 36;
@@ -101,7 +101,8 @@ static void sweep_print_point(const struct sweep_point *p, int name_width)
     sweep_print_verdict(told, &measure);
 }
 
-/* "output_v", and "mean V": of the first point that tells. */
+/* Prints the measure's name and unit, "output_v" and "mean V", from the first point that has
+ * them. */
 static void sweep_print_head(const struct sweep *s, int name_width)
 {
     char name[37] = "", mean[24] = "mean", pp[24] = "p-p";

@@ -1,4 +1,4 @@
-/* What a sweep's keys go through: values one by one, and ranges of them. */
+/* Parses the values of a sweep's keys: single values and ranges. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "../../scenario/yaml/scenario_schema.h"
 #include "sweep.h"
 
-/* The end of the value that begins here: a comma outside of brackets and quotes. */
+/* Finds the end of the value that begins here: a comma outside of brackets and quotes. */
 static const char *sweep_value_end(const char *text)
 {
     int depth = 0;
@@ -60,7 +60,7 @@ static int sweep_axis_add_logarithmic(struct sweep_axis *axis, double from, doub
     return rc;
 }
 
-/* Reads FROM:TO:STEP. Returns the number of steps; 0: it is no such range. */
+/* Reads FROM:TO:STEP. Returns the number of steps, or 0 if the text is not such a range. */
 unsigned sweep_range_read(const char *text, double *from, double *step)
 {
     double to;
@@ -73,7 +73,7 @@ unsigned sweep_range_read(const char *text, double *from, double *step)
     return steps >= 1 && steps < SWEEP_POINTS_MAX ? (unsigned)steps : 0;
 }
 
-/* A value, or the values of a range. */
+/* Adds a value, or the values of a range. */
 static int sweep_axis_add_values(struct sweep_axis *axis, const char *begin, const char *end)
 {
     char text[200];

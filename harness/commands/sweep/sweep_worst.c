@@ -1,11 +1,11 @@
-/* Which of several runs came off worst. */
+/* Finds the worst of several runs. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sweep_distribution.h"
 
-/* How far the value is past its bound, as a share of it. */
+/* How far the value exceeds its bound, relative to the bound. */
 static double excess_of(const json_t *limit)
 {
     const char *verdict = json_string_value(json_object_get(limit, "verdict"));
@@ -20,7 +20,7 @@ static double excess_of(const json_t *limit)
     return (isnan(most) ? least - value : value - most) / (bound != 0 ? fabs(bound) : 1);
 }
 
-/* An error is worse than a limit that failed, and that than a run that is not valid. */
+/* An error is worse than a failed limit, which is worse than a run that is not valid. */
 enum rank { RANK_NONE, RANK_PASSED, RANK_INVALID, RANK_FAILED, RANK_ERROR };
 
 static enum rank rank_of(const struct hil_job *job)
@@ -35,11 +35,11 @@ static enum rank rank_of(const struct hil_job *job)
 struct judged_run {
     enum rank rank;
     double excess;
-    const json_t *limit; /* NULL: it has none */
+    const json_t *limit; /* NULL: the run has no limit */
 };
 
-/* By the limit that it is the furthest beyond, or the nearest to; where there are none, by how long
- * the first measure takes to settle. */
+/* Runs are compared by the limit that they exceed most, or come nearest to. Without limits they are
+ * compared by the settling time of the first measure. */
 static struct judged_run judge_run(const struct sweep *s, unsigned point)
 {
     const struct hil_told *told = &s->points[point].told;
