@@ -25,8 +25,8 @@
 enum { HOSTS_MAX = 64, HOSTS_SECRET = 32, HOSTS_LOOK_MS = 100 };
 
 /*
- * What the shell of a host does. It gets the run's secret, the size of the scenario and the
- * scenario, and then nothing for as long as the run is wanted: at the end of its input the nodes
+ * The shell script that runs on a host. Its input is the run's secret, the size of the scenario and
+ * the scenario; then it stays open as long as the run is wanted. At the end of its input the nodes
  * are told to stop. Its output is an archive of the results.
  */
 static const char hosts_script[] =
@@ -40,10 +40,10 @@ static const char hosts_script[] =
 
 struct host {
     char name[256];
-    char nodes[2000]; /* as of hiloco node */
+    char nodes[2000]; /* as for hiloco node */
     char *out;
     pid_t ssh, tar;
-    int input; /* of ssh */
+    int input; /* the input of ssh */
     int status;
 };
 
@@ -52,12 +52,12 @@ struct hosts {
     struct host at[HOSTS_MAX];
     unsigned count;
     char out[4096];
-    int folder; /* out, held */
+    int folder; /* descriptor that holds `out` */
 };
 
 /* --- who runs what ---------------------------------------------------------------------------- */
 
-/* What ssh would take for an option, and what a shell or a file name would not leave as it is. */
+/* Refuses names that ssh would take for options, or that a shell or a file name would change. */
 static bool hosts_name_fits(const char *name)
 {
     return name[0] && name[0] != '-' && name[0] != '.' &&
@@ -106,7 +106,7 @@ static int hosts_add_nodes(struct host *host, const struct hil_scenario *s,
     return 0;
 }
 
-/* Each of the hosts has one executor of the scenario. */
+/* Gives each host one executor of the scenario. */
 static int hosts_share(struct hosts *h)
 {
     const struct hil_scenario *s = h->run->scenario;
@@ -139,7 +139,7 @@ _Noreturn static void hosts_exec_ssh(const struct host *host, unsigned wait_s)
 
     snprintf(script, sizeof script, hosts_script, host->nodes, wait_s);
     snprintf(command, sizeof command, "exec %s -o BatchMode=yes \"$0\" \"$1\"", ssh ? ssh : "ssh");
-    signal(SIGINT, SIG_IGN); /* the launcher tells it by its input */
+    signal(SIGINT, SIG_IGN); /* the launcher stops it by closing its input */
     signal(SIGPIPE, SIG_DFL);
     execl("/bin/sh", "sh", "-c", command, host->name, script, (char *)NULL);
     _exit(127);
@@ -217,7 +217,7 @@ static bool hosts_look(struct hosts *h, struct host *host)
         return false;
     host->ssh = 0;
     host->status = hosts_status_of(status);
-    if (host->status == 255) { /* ssh's own, which has said why */
+    if (host->status == 255) { /* ssh's own failure, which ssh has reported */
         host->status = HIL_EXIT_FAILED;
         hosts_stop(h);
     }
@@ -244,7 +244,7 @@ static void hosts_wait(struct hosts *h)
     }
 }
 
-/* What failed, then a limit, then what is not valid. */
+/* The worst status: a failure, then a failed limit, then a run that is not valid. */
 static int hosts_status(const struct hosts *h)
 {
     static const int worse[] = {HIL_EXIT_USAGE, HIL_EXIT_FAILED, HIL_EXIT_LIMIT, HIL_EXIT_INVALID};
@@ -263,7 +263,7 @@ static int hosts_status(const struct hosts *h)
 
 /* --- what they brought ------------------------------------------------------------------------ */
 
-/* A host that brought nothing has no folder; the record of processes that were killed is made
+/* A host that sent no results has no folder. The record of processes that were killed is made
  * whole. */
 static bool hosts_brought(const struct host *host)
 {
@@ -306,7 +306,8 @@ static int hosts_make_parts(const struct hosts *h)
     return rc ? rc : mkdir(path, 0777) ? -errno : 0;
 }
 
-/* What a host failed in says more than what became of all; else it is what the run was worth. */
+/* If a host failed, its failure is reported, since it says more than the result of the merge;
+ * otherwise the result of the run. */
 static int hosts_end(struct hosts *h)
 {
     const int merged = hosts_merge(h), status = hosts_status(h);

@@ -22,7 +22,7 @@ static double jobs_now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* If this process is killed, the runs at hand end in order. */
+/* If this process is killed, the current runs end in an orderly way. */
 static void jobs_follow(pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -98,7 +98,7 @@ static void jobs_start(struct hil_jobs *jobs, unsigned i)
         jobs_end(jobs, i, HIL_EXIT_FAILED);
 }
 
-/* Those that run end in order, and leave their results. */
+/* Tells the running jobs to end in an orderly way and leave their results. */
 static void jobs_tell_to_end(const struct hil_jobs *jobs)
 {
     for (unsigned i = 0; i < jobs->count; i++)
@@ -115,11 +115,11 @@ static sigset_t jobs_child_signal(void)
     return set;
 }
 
-/* Waits until one ends, which at once makes room for the next. SIGCHLD is blocked, so that none is
- * missed between the look and the wait. */
+/* Waits until a job ends, so that the next can start at once. SIGCHLD is blocked so that none is
+ * missed between the check and the wait. */
 static void jobs_wait(struct hil_jobs *jobs)
 {
-    const struct timespec moment = {.tv_nsec = 100000000}; /* until an interrupt is looked for */
+    const struct timespec moment = {.tv_nsec = 100000000}; /* interval of checks for an interrupt */
     const sigset_t child = jobs_child_signal();
     bool told = false;
     int status;
@@ -193,7 +193,7 @@ int hil_jobs_status(const struct hil_jobs *jobs)
         if (!job->done || (job->status != HIL_EXIT_OK && job->status != HIL_EXIT_INVALID &&
                            job->status != HIL_EXIT_LIMIT))
             return HIL_EXIT_FAILED;
-        if (job->status > status) /* a limit that failed is above what is not valid */
+        if (job->status > status) /* a failed limit is worse than a run that is not valid */
             status = job->status;
     }
     return status;

@@ -39,7 +39,7 @@ void hil_kept_tell(struct hil_kept *k, int rc, const char *then, FILE *messages)
     fprintf(messages, "error: %s/trace.h5: %s%s\n", k->out, hil_kept_words(rc), then);
 }
 
-/* What the run was, by its state. */
+/* The summary of the run from its state. */
 static struct hil_summary kept_sum_up(const struct hil_kept *k, struct hil_conclusion *c)
 {
     const struct hil_run *run = k->run;
@@ -79,7 +79,7 @@ static int kept_judge(const struct hil_kept *k, bool failed, struct hil_conclusi
     return rc;
 }
 
-/* What brings this part of a run and the others together again. */
+/* Writes the file with which the parts of a run are merged later. */
 static int kept_write_part(const struct hil_kept *k, const struct hil_summary *summary, bool failed)
 {
     struct hil_part_told told = hil_part_tell(k->run);
@@ -115,7 +115,7 @@ int hil_kept_finish(struct hil_kept *k, bool failed, struct hil_summary *summary
 {
     int rc = k->run->recorder ? hil_recorder_finish(k->run->recorder) : 0;
 
-    if (rc && !k->record_rc) /* else it was told when it was found */
+    if (rc && !k->record_rc) /* otherwise it was reported when it happened */
         hil_kept_tell(k, rc, "", messages);
     *summary = kept_sum_up(k, conclusion);
     const int judged = kept_judge(k, failed, conclusion, messages);
@@ -157,13 +157,13 @@ static int kept_add_histograms(void *kept, struct hil_trace *trace)
     return hil_run_times_add(trace, run->scenario->system, run->state);
 }
 
-/* The writer: it is by the state of who keeps it that a run is found. */
+/* In the writer: closes the state's file, because the run is found by its owner's. */
 static void kept_part(void *kept)
 {
     close(((const struct hil_kept *)kept)->run->state->file);
 }
 
-/* In the writer: who kept it was killed. */
+/* In the writer, after the owner was killed. */
 static void kept_inherit(void *kept, int rc)
 {
     struct hil_kept *k = kept;
@@ -187,7 +187,7 @@ int hil_kept_record(struct hil_kept *k)
 
     if (!kept_at_all(k))
         return 0;
-    k->machine = hil_machine_json(k->run->scenario); /* the writer has it, too */
+    k->machine = hil_machine_json(k->run->scenario); /* the writer inherits it */
     snprintf(path, sizeof path, "%s/trace.h5", k->out);
     int rc = hil_streams_open(&k->run->recorder, path, k->run->scenario);
     if (rc)

@@ -27,27 +27,28 @@ struct launcher {
     const struct hil_scenario *scenario;
     struct hil_run run;
     char run_directory[HIL_PLACE_SIZE];
-    unsigned char secret[32]; /* of a run whose nodes are all started here */
+    unsigned char secret[32]; /* for a run whose nodes are all started here */
     struct hil_kept kept;
-    struct hil_rendezvous *rendezvous; /* NULL: the scenario says where the nodes are */
-    int place;                         /* run_directory, held; -1: not this run's own */
+    struct hil_rendezvous *rendezvous; /* NULL: the scenario has the addresses of the nodes */
+    int place;                         /* descriptor that holds run_directory; -1: it is not this
+                                        * run's own */
     struct hil_traced traced;
     struct hil_children children;
     struct hil_warnings warnings;
-    struct hil_tuning_server *tuning; /* NULL: it cannot be tuned */
-    bool failed;                      /* what the loops stand on; or one of the children */
-    unsigned writer_restarts;         /* of which was warned */
+    struct hil_tuning_server *tuning; /* NULL: the run cannot be tuned */
+    bool failed;                      /* a child failed, or something that the loops depend on */
+    unsigned writer_restarts;         /* number of restarts already reported */
 };
 
 /* --- before -------------------------------------------------------------------------------- */
 
-/* What has a core of its own. */
+/* Names the threads that need a core each. */
 static const char *core_users(const struct hil_scenario *s)
 {
     return hil_thread_count(s) == s->executor_count ? "executors" : "executors or shards";
 }
 
-/* A spinning loop needs its core; two on one core would each wait for what the other does. */
+/* A spinning loop needs its own core: two loops on one core would block each other. */
 static int check_pins(const struct hil_scenario *s)
 {
     cpu_set_t taken;
@@ -93,7 +94,7 @@ static int check_cores(const struct hil_scenario *s)
     return -EINVAL;
 }
 
-/* Where the nodes meet, and by what they know each other. */
+/* Determines where the nodes meet, and the secret by which they recognize each other. */
 static int prepare_meeting(struct launcher *l)
 {
     const char *place = l->launch->run_directory;
@@ -122,7 +123,8 @@ static void say_of_rendezvous(void *launcher, const char *line)
         fprintf(stderr, "warning: %s\n", line);
 }
 
-/* Before anything is there that would be left if it fails. Returns an exit status. */
+/* Meets the others before creating anything that a failure would leave behind. Returns an exit
+ * status. */
 static int meet(struct launcher *l)
 {
     const struct hil_rendezvous_config config = {.scenario = l->scenario,
@@ -175,7 +177,7 @@ static int open_trace(struct launcher *l)
     return hil_session_open(&l->children.session, l->scenario, l->kept.out);
 }
 
-/* Where nodes of other launchers take part, their processes are traced as well. */
+/* If nodes of other launchers take part, their processes are traced as well. */
 static int start_trace(struct launcher *l)
 {
     unsigned count = l->launch->run_directory ? 0 : l->scenario->executor_count;
@@ -201,7 +203,7 @@ static void warn_of_writers(struct launcher *l)
     l->writer_restarts = restarts;
 }
 
-/* Told when it happens, not at the end of hours. */
+/* Reports a lost record at once, rather than after hours at the end. */
 static void check_record(struct launcher *l)
 {
     const bool ends = l->scenario->on_record_error == HIL_RECORD_END;
@@ -216,7 +218,7 @@ static void check_record(struct launcher *l)
         atomic_store(&l->run.state->stop, true);
 }
 
-/* Until all have ended: by themselves, told to, or made to. */
+/* Watches until all children have ended, by themselves, when told to, or by force. */
 static void watch(struct launcher *l)
 {
     static const struct timespec look = {.tv_nsec = HIL_LOOK_NS};
@@ -233,10 +235,11 @@ static void watch(struct launcher *l)
         hil_children_look(&l->children);
         hil_tuning_server_look(l->tuning);
         if (l->scenario->on_lost != HIL_RESTART && hil_children_all_run(&l->children))
-            remove_run_directory(l); /* nobody comes any more, and so no death can leave it */
+            remove_run_directory(l); /* no more processes will come, so even a kill cannot leave it
+                                      * behind */
     }
     hil_warnings_look(&l->warnings);
-    if (l->rendezvous) /* its end may have come: then it is not known how the clocks drifted */
+    if (l->rendezvous) /* the connection may have ended; then the clock drift is unknown */
         hil_rendezvous_clock(l->rendezvous, &l->run.first_clock_after);
     l->failed |= l->children.failed;
     hil_progress_end(&bar);
@@ -256,7 +259,7 @@ static int finish_results(struct launcher *l, struct hil_conclusion *conclusion,
     return rc;
 }
 
-/* The launcher was killed, and its executors with it. */
+/* Called when the launcher was killed, and its executors with it. */
 static void end_inherited(void *launcher)
 {
     remove_run_directory(launcher);
@@ -325,7 +328,7 @@ int hil_launch(const struct hil_launch *launch)
     if (!rc)
         rc = hil_warnings_open(&l.warnings, &l.run, launch->keep_quiet);
     if (!rc)
-        rc = hil_tuning_server_open(&l.tuning, &l.run); /* before it can be found */
+        rc = hil_tuning_server_open(&l.tuning, &l.run); /* opened before the run can be found */
     if (!rc)
         rc = open_state(&l);
     if (!rc)

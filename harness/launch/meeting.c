@@ -17,7 +17,7 @@
 
 /* --- the folder --------------------------------------------------------------------------- */
 
-/* So much of a path of HIL_PLACE_SIZE is left for what comes before a derived name. */
+/* The length in a path of HIL_PLACE_SIZE that remains for the folder of a derived name. */
 enum { BASE_SIZE = 37 };
 
 static bool is_own_folder(const char *path)
@@ -28,7 +28,7 @@ static bool is_own_folder(const char *path)
            S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 0777) == 0700;
 }
 
-/* A folder where only this user may make any: $XDG_RUNTIME_DIR, or where that usually is. */
+/* A folder to which only this user may write: $XDG_RUNTIME_DIR, or its usual path. */
 static bool find_own_folder(char path[BASE_SIZE])
 {
     const char *named = getenv("XDG_RUNTIME_DIR");
@@ -42,7 +42,7 @@ static bool find_own_folder(char path[BASE_SIZE])
 
 /* --- a launcher's own ---------------------------------------------------------------------- */
 
-/* No name that is derived has a point, so no folder of programs started by hand is called so. */
+/* Derived names have no point in them, so they never begin like this. */
 static const char START[] = "hiloco.";
 enum { CHANCE_LETTERS = 6 };
 
@@ -51,8 +51,8 @@ static int meeting_open(const char *path)
     return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Whether nobody holds the folder's lock, as far as the kernel knows. On a file system without
- * locks this is always false. */
+/* Whether no process holds the folder's lock. On a file system without locks this is always
+ * false. */
 static bool meeting_take(int folder)
 {
     return flock(folder, LOCK_EX | LOCK_NB) == 0;
@@ -73,7 +73,7 @@ void hil_meeting_remove(const char *path)
     rmdir(path);
 }
 
-/* The lock is held until the folder is gone, so that a process that uses it anew finds out. */
+/* The lock is held until the folder is gone, so that a process that is about to use it notices. */
 static void remove_if_left(const char *path)
 {
     const int folder = meeting_open(path);
@@ -104,8 +104,8 @@ static void remove_all_left(const char *base)
     closedir(entries);
 }
 
-/* Whether the folder at the path is the one that is held: another launcher may have found it before
- * it was, and have removed it. */
+/* Whether the path still leads to the held folder: another launcher may have removed it before it
+ * was locked. */
 static bool is_still_there(const char *path, int folder)
 {
     struct stat held, there;
@@ -143,7 +143,7 @@ int hil_meeting_make(char path[HIL_PLACE_SIZE])
 
 /* --- that of programs started by hand ------------------------------------------------------ */
 
-/* A word that only they can know who know the secret. */
+/* A word that only processes with the secret can derive. */
 static void derive_word(char word[17], struct loco_secret secret)
 {
     static const unsigned char purpose[] = "hiloco: the folder where nodes meet";

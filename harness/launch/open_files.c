@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-/* What a process opens besides: the results, the trace, the tracer's, the fabric's own. */
+/* Other files that a process opens: the results, the trace, the tracer's files, the fabric's
+ * own. */
 enum { OPEN_FILES_OTHER_FILES = 64 };
 
-/* Nodes that share a channel with this one: those with a link to it or from it, and node 0, which
- * shares one with all. */
+/* Number of nodes that share a channel with this node: those with a link to or from it, and node 0,
+ * which shares a channel with every node. */
 static unsigned long open_files_peers(const struct hil_system *s, unsigned node)
 {
     const struct hil_node_config *n = &s->nodes[node];
@@ -25,12 +26,12 @@ static unsigned long open_files_peers(const struct hil_system *s, unsigned node)
     return peers;
 }
 
-/* On shm, to another process: a connection, and a memory file on huge pages and another; and the
- * same once more where both have called. */
+/* Files per peer process on shm: a connection, a memory file on huge pages, and another memory
+ * file; twice as many if both sides have connected. */
 enum { OPEN_FILES_FILES_OF_A_PROCESS = 6 };
 
-/* On verbs a file for each node, and one for each thread's connection with a peer; on tcp for each
- * peer a control connection and two lanes, one either way. */
+/* On verbs: a file per node, and one per connection of each thread with a peer. On tcp: a control
+ * connection per peer, and a lane in each direction. */
 static unsigned long open_files_of_connections(const struct hil_scenario *s, unsigned index)
 {
     const struct hil_executor_config *e = &s->executors[index];

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What job launchers call this process's rank, how many there are, and the job; NULL: they do not
- * say. */
+/* The environment variables in which job launchers set this process's rank, the number of ranks,
+ * and the job; NULL: not set. */
 static const struct {
     const char *rank, *size, *job;
 } launchers[] = {
@@ -14,7 +14,7 @@ static const struct {
     {"PMI_RANK", "PMI_SIZE", "PMI_JOBID"},
     {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID"},
     {"PMIX_RANK", NULL, "PMIX_NAMESPACE"},
-    {"JOB_COMPLETION_INDEX", NULL, NULL}, /* of Kubernetes */
+    {"JOB_COMPLETION_INDEX", NULL, NULL}, /* Kubernetes */
 };
 
 enum { LAUNCHERS = sizeof launchers / sizeof launchers[0] };

@@ -13,8 +13,8 @@
 #include "../tracing/provider.h"
 #include "exit_status.h"
 
-/* What ps and top call it, in 15 letters, by the first array that it has nodes of:
- * "hl-controller", "hl-convert-0-19". */
+/* Sets the name for ps and top, in 15 letters, from the first array of its nodes: "hl-controller",
+ * "hl-convert-0-19". */
 static void process_set_name(const struct hil_executor_config *e, const struct hil_scenario *s)
 {
     const struct hil_node_config *nodes = s->system->nodes;
@@ -31,8 +31,8 @@ static void process_set_name(const struct hil_executor_config *e, const struct h
     prctl(PR_SET_NAME, name);
 }
 
-/* The launcher stops its children, by the state; so what the terminal sends is not theirs. And when
- * it is killed they must not go on alone. */
+/* The launcher stops its children through the state, so they ignore signals from the terminal. They
+ * must end when the launcher is killed. */
 static void process_become_child(pid_t parent)
 {
     signal(SIGINT, SIG_IGN);
@@ -55,17 +55,18 @@ static int process_run_loops(const struct hil_process *p)
 
     if (run->scenario->mode == HIL_VIRTUAL)
         return hil_virtual_run(run);
-    hil_provider_load_for(run, run->executor); /* also for a session that the user has made */
+    hil_provider_load_for(run, run->executor); /* also for a session created by the user */
     return hil_real_time_run(run, &p->clock, p->wait_s);
 }
 
 void hil_process_run(const struct hil_process *p, unsigned executor, pid_t parent)
 {
-    static const struct timespec turn = {.tv_nsec = 1000000}; /* each point of a sweep waits it */
+    static const struct timespec turn = {.tv_nsec = 1000000}; /* each point of a sweep waits this
+                                                               * long */
     struct hil_run *run = p->run;
 
     process_become_child(parent);
-    close(run->state->file); /* it is by the launcher's that a run is found */
+    close(run->state->file); /* runs are found by the launcher's descriptor */
     process_set_name(&run->scenario->executors[executor], run->scenario);
     run->executor = executor;
     while (!atomic_load(&run->state->go))

@@ -17,7 +17,7 @@ static uint64_t missed(const struct hil_state *s)
     return all;
 }
 
-/* Whether the first measure is made in one of this launcher's processes. */
+/* Whether the first measure is computed in one of this launcher's processes. */
 static bool makes_measure(const struct hil_progress_bar *bar)
 {
     const struct hil_system *s = bar->scenario->system;

@@ -21,7 +21,7 @@ static const uint64_t SECOND_NS = 1000000000;
 
 /* --- where ------------------------------------------------------------------------------------ */
 
-/* Of "node[01-04,7]" or "a,b" the first. */
+/* The first host of "node[01-04,7]" or "a,b". */
 int hil_rendezvous_first_host(const char *list, char *host, size_t size)
 {
     const size_t name = strcspn(list, "[,");
@@ -57,7 +57,7 @@ int hil_rendezvous_given(const char **place, FILE *messages)
 
 /* --- addresses -------------------------------------------------------------------------------- */
 
-/* One of IPv4 is that also where the listener is of IPv6. */
+/* An IPv4 address is recognized even if the listener uses IPv6. */
 struct rendezvous_address rendezvous_address_of(const struct sockaddr_storage *address)
 {
     const struct in6_addr *six = &((const struct sockaddr_in6 *)address)->sin6_addr;
@@ -199,7 +199,7 @@ bool rendezvous_post_lines(const struct hil_rendezvous *r, int fd, uint64_t offs
     return rendezvous_post(fd, RENDEZVOUS_LINES, &lines, sizeof lines);
 }
 
-/* A client that reads nothing for two seconds counts as gone. */
+/* A client that reads nothing for two seconds is considered gone. */
 void rendezvous_set_options(int fd)
 {
     const struct timeval patience = {.tv_sec = 2};
@@ -238,7 +238,7 @@ static int rendezvous_open(struct hil_rendezvous *r)
     return 0;
 }
 
-/* All are known. */
+/* Stores the addresses, once all are known. */
 static int rendezvous_give_addresses(const struct hil_rendezvous *r)
 {
     struct hil_system *s = r->config.scenario->system;
@@ -262,7 +262,8 @@ static bool rendezvous_has_all(const struct hil_rendezvous *r)
     return n == r->count;
 }
 
-/* Of a fabric that reaches this machine by any of its addresses, or by a device's only. */
+/* Sets our own address, for fabrics that are reached by any address of this machine, or only by a
+ * device's. */
 static void rendezvous_give_own(const struct hil_rendezvous *r)
 {
     const struct hil_scenario *s = r->config.scenario;

@@ -1,4 +1,4 @@
-/* The processes without the first node. */
+/* The rendezvous in processes without the first node. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -13,8 +13,8 @@
 
 enum { CLIENT_RETRY_MS = 200, CLIENT_CONNECT_MS = 1000, CLIENT_TRIPS = 64 };
 
-/* What the other end may be, and do. */
-enum { CLIENT_AGAIN = 1 }; /* it may be otherwise later; else 0 or a negative errno */
+/* Results of an attempt. */
+enum { CLIENT_AGAIN = 1 }; /* try again later; otherwise 0 or a negative errno */
 
 /* --- connecting ------------------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static int client_connect_to(const struct addrinfo *at)
     return -error;
 }
 
-/* Returns a socket, or -1 and why there is none. */
+/* Returns a socket, or -1 with the reason in *why. */
 static int client_connect(const struct hil_rendezvous *r, const char **why)
 {
     const struct hil_rendezvous_place *place = &r->config.scenario->rendezvous;
@@ -64,7 +64,7 @@ static int client_connect(const struct hil_rendezvous *r, const char **why)
     return fd < 0 ? -1 : fd;
 }
 
-/* Until all of it is there, or two seconds have brought nothing. */
+/* Reads all bytes, unless nothing comes for two seconds. */
 static bool client_read(int fd, void *to, size_t size)
 {
     unsigned char *at = to;
@@ -92,7 +92,7 @@ static uint32_t client_first_node(const struct hil_rendezvous *r)
     return node;
 }
 
-/* The other end's word for why it refuses; a proof makes it final. */
+/* Handles a refusal; it is final if the other end has proved that it knows the secret. */
 static int client_hear_refusal(struct hil_rendezvous *r, const struct tcp_greeting *g,
                                const struct loco_claim *answer, const char **why)
 {
@@ -160,7 +160,7 @@ static int client_greet(struct hil_rendezvous *r, int fd, const char **why)
                                             : CLIENT_AGAIN;
 }
 
-/* Connects and greets until the first node's process is there. */
+/* Connects and greets until the first node's process responds. */
 static int client_find(struct hil_rendezvous *r)
 {
     char name[HIL_NODE_NAME_BYTES], text[600];
@@ -203,7 +203,7 @@ static bool client_post_nodes(const struct hil_rendezvous *r)
            rendezvous_send(r->fd, r->here, rendezvous_bits(r));
 }
 
-/* As channels compare theirs: the answer goes out first. */
+/* Compares scenario lines as channels do: sends its own answer first. */
 static int client_hear_lines(struct hil_rendezvous *r, const struct rendezvous_lines *lines)
 {
     struct loco_difference difference;
@@ -237,7 +237,7 @@ static int client_hear_table(struct hil_rendezvous *r, const void *body)
     return 0;
 }
 
-/* Of the sizes that these messages have. */
+/* The sizes of the messages have been checked. */
 static int client_hear(struct hil_rendezvous *r, const struct tcp_head *head, unsigned char *body,
                        char missing[HIL_NODES_NAME_BYTES])
 {
@@ -263,7 +263,7 @@ static size_t client_room(const struct hil_rendezvous *r)
     return table > sizeof(struct rendezvous_lines) ? table : sizeof(struct rendezvous_lines);
 }
 
-/* The next message is there, or has begun to be. */
+/* Takes the next message, which has arrived at least in part. */
 static int client_take(struct hil_rendezvous *r, unsigned char *body,
                        char missing[HIL_NODES_NAME_BYTES])
 {

@@ -1,4 +1,4 @@
-/* The process with the first node. */
+/* The rendezvous in the process with the first node. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -14,21 +14,21 @@
 
 enum {
     SERVER_LOOK_MS = 100,
-    SERVER_STRANGERS = 64,   /* connections without a proof, at once */
-    SERVER_REFUSALS_SAID = 8 /* warnings of strangers */
+    SERVER_STRANGERS = 64,   /* most connections without a proof at one time */
+    SERVER_REFUSALS_SAID = 8 /* most warnings about strangers */
 };
 
 static const uint64_t SERVER_GREETING_NS = 2000000000, SERVER_TELL_NS = 1000000000;
 
-/* Another process, from the moment that it connects. */
+/* Another process, from the time that it connects. */
 struct rendezvous_guest {
     int fd;
-    uint8_t step; /* the greeting that is to come; 0: it has proven itself */
+    uint8_t step; /* the next expected greeting; 0: it has proved itself */
     uint64_t until_ns;
-    uint32_t from, count; /* that it says: its first node, how many nodes there are */
+    uint32_t from, count; /* as it says: its first node, and its number of nodes */
     struct loco_nonce own, other;
     struct rendezvous_address address;
-    bool agrees;          /* its scenario is this one */
+    bool agrees;          /* its scenario is the same */
     unsigned char *nodes; /* a bit each; NULL: it has not registered */
     uint64_t tell_ns;     /* when to tell it which nodes are missing */
     unsigned char *input;
@@ -49,8 +49,8 @@ static bool server_is_numbers(const char *host)
     return true;
 }
 
-/* A host's own name is often its loopback to itself (127.0.1.1), and not to others: so with a name
- * it listens at all of its addresses. */
+/* On a host, its own name often resolves to loopback (127.0.1.1), unlike on other hosts. Therefore,
+ * given a name, it listens on all of its addresses. */
 static int server_listen_by_name(uint16_t port)
 {
     const struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
@@ -75,7 +75,7 @@ static int server_listen_by_number(const struct hil_rendezvous_place *place)
     return fd;
 }
 
-/* It listens all the same: the others may know the name. */
+/* It listens in any case: the others may know the name. */
 static void server_look_up_own_name(struct hil_rendezvous *r, const char *host)
 {
     struct sockaddr_storage address;
@@ -120,7 +120,7 @@ static void server_drop(struct hil_rendezvous *r, struct rendezvous_guest *guest
     free(guest);
 }
 
-/* The oldest is the last. */
+/* The oldest guest is the last in the list. */
 static void server_drop_oldest_stranger(struct hil_rendezvous *r)
 {
     struct rendezvous_guest *oldest = NULL;
@@ -132,7 +132,8 @@ static void server_drop_oldest_stranger(struct hil_rendezvous *r)
         server_drop(r, oldest);
 }
 
-/* The address that guests reach: one that other machines can, where any came from there. */
+/* Learns the address by which guests reach us; prefers one that other machines can use, if a guest
+ * came from there. */
 static void server_learn_own(struct hil_rendezvous *r, int fd)
 {
     struct sockaddr_storage here = {0};
@@ -152,7 +153,7 @@ static void server_accept(struct hil_rendezvous *r)
     const int fd = accept4(r->fd, (struct sockaddr *)&from, &size, SOCK_CLOEXEC);
 
     if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
-        poll(NULL, 0, SERVER_LOOK_MS); /* until somebody has gone */
+        poll(NULL, 0, SERVER_LOOK_MS); /* until a guest has left */
     if (fd < 0)
         return;
     struct rendezvous_guest *guest = calloc(1, sizeof *guest);
@@ -196,7 +197,7 @@ static bool server_say(const struct hil_rendezvous *r, const struct rendezvous_g
     return rendezvous_send(guest->fd, &g, sizeof g);
 }
 
-/* A client that connects again and again must not fill the log. */
+/* A client that connects again and again must not flood the log. */
 static void server_warn(struct hil_rendezvous *r, const struct rendezvous_guest *guest,
                         const char *why)
 {
@@ -207,7 +208,7 @@ static void server_warn(struct hil_rendezvous *r, const struct rendezvous_guest 
         rendezvous_say(r, "a process from %s is refused at %s: %s", from, r->where, why);
 }
 
-/* Each returns whether the guest stays. */
+/* Each of these returns whether the guest stays. */
 static bool server_refuse(struct hil_rendezvous *r, struct rendezvous_guest *guest,
                           enum loco_refusal refusal, const char *why)
 {
@@ -304,8 +305,8 @@ static struct rendezvous_address server_place_of(const struct hil_rendezvous *r,
     return rendezvous_is_loopback(&guest->address) ? r->own : guest->address;
 }
 
-/* Whether somebody else has the node. Once all have met it does not move to another address: the
- * others know it by that. */
+/* Whether another process has the node. Once all have met, a node cannot move to another address,
+ * by which the others know it. */
 static bool server_is_held(const struct hil_rendezvous *r, const struct rendezvous_guest *guest,
                            uint32_t node, struct rendezvous_address *at)
 {
@@ -359,7 +360,7 @@ static bool server_hear_register(struct hil_rendezvous *r, struct rendezvous_gue
     return server_register(r, guest, body + sizeof hash);
 }
 
-/* As channels compare theirs: the answer goes out first. */
+/* Compares scenario lines as channels do: sends its own answer first. */
 static bool server_hear_lines(struct hil_rendezvous *r, struct rendezvous_guest *guest,
                               const unsigned char *body, size_t size)
 {
@@ -407,7 +408,7 @@ static bool server_hear_message(struct hil_rendezvous *r, struct rendezvous_gues
 
 /* --- hearing ---------------------------------------------------------------------------------- */
 
-/* How many bytes it takes until something can be understood; 0: more than anybody says. */
+/* How many bytes are needed before anything can be decoded; 0: the message is too long. */
 static size_t server_expected(const struct hil_rendezvous *r, const struct rendezvous_guest *guest,
                               struct tcp_head *head)
 {
@@ -419,7 +420,7 @@ static size_t server_expected(const struct hil_rendezvous *r, const struct rende
     return head->size <= server_room(r) - sizeof *head ? sizeof *head + head->size : 0;
 }
 
-/* One message at most, or a part of one. Returns whether the guest stays. */
+/* Reads at most one message, or a part of one. Returns whether the guest stays. */
 static bool server_hear(struct hil_rendezvous *r, struct rendezvous_guest *guest)
 {
     struct tcp_head head = {0};
@@ -447,7 +448,7 @@ static bool server_hear(struct hil_rendezvous *r, struct rendezvous_guest *guest
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
-/* Those that have not registered. Returns how many. */
+/* Finds the nodes that have not registered. Returns their number. */
 static uint32_t server_missing(const struct hil_rendezvous *r, unsigned char *bits)
 {
     uint32_t missing = 0;
@@ -493,10 +494,10 @@ static void server_attend(struct hil_rendezvous *r, const struct pollfd *look)
             server_drop(r, g);
     }
     if (look[0].revents)
-        server_accept(r); /* last: it puts a new one first */
+        server_accept(r); /* last, because it puts new guests at the front */
 }
 
-/* Waits so long for somebody to say something. */
+/* Waits up to the timeout for messages. */
 static int server_turn(struct hil_rendezvous *r, int timeout_ms)
 {
     struct pollfd *look = calloc(r->guest_count + 2, sizeof *look), *at = look + 2;

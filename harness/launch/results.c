@@ -25,7 +25,7 @@ static int make_directories(const char *path)
     return mkdir(part, 0777) && errno != EEXIST ? -errno : 0;
 }
 
-/* A second run within the second gets a name of its own. */
+/* A second run within the same second gets a different name. */
 static int make_default(char *path, size_t size, const char *name)
 {
     char stamp[32];
@@ -57,7 +57,7 @@ static int write_text(const char *path, const char *text)
     return fclose(f) == EOF && !rc ? -errno : rc;
 }
 
-/* The process that holds the folder's lock; 0 where the kernel does not tell. */
+/* The process that holds the folder's lock; 0 if the kernel does not tell. */
 static pid_t holder_of(int folder)
 {
     FILE *locks = fopen("/proc/locks", "r");
@@ -78,7 +78,8 @@ static pid_t holder_of(int folder)
     return holder;
 }
 
-/* "hiloco run configs/dcdc20.yaml --out results/first"; empty where that is not known. */
+/* Reads its command line: "hiloco run configs/dcdc20.yaml --out results/first"; empty if
+ * unknown. */
 static void read_command(pid_t process, char *command, size_t size)
 {
     char path[40];
@@ -112,7 +113,7 @@ static void say_who_has_it(const char *path, int folder, FILE *messages)
                 path);
 }
 
-/* A file system without locks has no such protection. */
+/* File systems without locks do not have this protection. */
 static int take(const char *path, int folder, enum hil_results_kind kind, FILE *messages)
 {
     if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)

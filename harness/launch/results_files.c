@@ -1,10 +1,10 @@
 /*
  * A folder of results holds:
  *
- *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt where it was traced
- *      while it runs   trace.h5.journal, and NAME.part of what is not whole; also of a killed run
+ *      of a run        scenario.yaml summary.json trace.h5; ctf/ and kernel.txt if it was traced
+ *      while it runs   trace.h5.journal, and NAME.part of unfinished files; also in a killed run
  *      of a sweep      sweep.json, sweep.csv, distribution.csv, and a folder of a run for each of
- *                      its points; sweep.json.part of one that was killed
+ *                      its points; sweep.json.part if it was killed
  *      of tests        tests.json, and a folder of a run for each
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp; report.html
  *      of parts        part.state in a part's; parts/ has a folder of a run for each
@@ -27,7 +27,7 @@
 #include "../record/export.h"
 #include "../record/export_mcap.h"
 
-/* The file that each has from its beginning on. */
+/* The file that each kind has from its beginning. */
 static const char *const mark[HIL_RESULTS_KINDS] = {
     [HIL_OF_A_RUN] = "trace.h5", [HIL_OF_A_SWEEP] = "sweep.json", [HIL_OF_TESTS] = "tests.json"};
 static const char *const kind_name[HIL_RESULTS_KINDS] = {
@@ -95,7 +95,7 @@ static bool is_point(const json_t *index, const char *name)
     return false;
 }
 
-/* Its index, or one that is not whole; and figures. */
+/* Whether it is the index, possibly unfinished, or figures. */
 static bool is_of_several(const char *path, const char *name, enum hil_results_kind kind)
 {
     static const char *const names[] = {"sweep.csv", "distribution.csv", "report.html",
@@ -111,7 +111,7 @@ static bool is_of_several(const char *path, const char *name, enum hil_results_k
     return is_figure(path, name);
 }
 
-/* A run that was killed as it began has no more than its journal. */
+/* A run that was killed at its beginning only has its journal. */
 static bool is_kind(const char *path, enum hil_results_kind kind)
 {
     return is_there(path, mark[kind]) ||
@@ -123,7 +123,7 @@ static bool is_kind(const char *path, enum hil_results_kind kind)
 
 typedef int entry_fn(void *arg, const char *path, const char *name);
 
-/* Calls `each` with the entries, until one call returns other than 0: then that is returned. */
+/* Calls `each` with the entries. Stops when a call does not return 0, and returns that value. */
 static int each_entry(const char *path, entry_fn *each, void *arg)
 {
     DIR *entries = opendir(path);
@@ -141,7 +141,7 @@ static int each_entry(const char *path, entry_fn *each, void *arg)
 
 struct search {
     enum hil_results_kind kind;
-    const json_t *index; /* of a sweep, or of tests */
+    const json_t *index; /* of a sweep or of tests */
     FILE *messages;
 };
 
@@ -165,7 +165,7 @@ static int refuse_foreign_of_run(void *search, const char *path, const char *nam
     return rc ? rc : each_entry(parts, refuse_foreign_of_point, search);
 }
 
-/* Each point, or part, is the folder of a run, and may be in use by one of its own. */
+/* Each point or part is the folder of a run, and may be in use by a run of its own. */
 static int refuse_foreign_of_point(void *of_several, const char *path, const char *name)
 {
     const struct search *sweep = of_several;
@@ -222,7 +222,7 @@ static int refuse_all_foreign(const char *path, enum hil_results_kind kind, FILE
     json_error_t error;
     json_t *index =
         hil_run_path(file, path, "%s", mark[kind]) ? NULL : hil_foreign_json(file, &error);
-    search.index = index; /* of a damaged one no point is known */
+    search.index = index; /* in a damaged index no point is known */
     const int rc = each_entry(path, refuse_foreign_of_several, &search);
     json_decref(index);
     return rc;

@@ -18,7 +18,8 @@ static int refuse_secret_file(FILE *messages, const char *path, const char *why)
     return -EINVAL;
 }
 
-/* Returns a descriptor, or -EINVAL. What is no file might never end, or wait for a writer. */
+/* Returns a descriptor, or -EINVAL. Only a regular file is accepted: others might never end, or
+ * wait for a writer. */
 static int open_secret_file(const char *path, FILE *messages)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -41,7 +42,7 @@ static int open_secret_file(const char *path, FILE *messages)
     return -EINVAL;
 }
 
-/* Its one line, without the end of it. */
+/* Reads its single line, without the newline. */
 static int read_secret_file(char text[SECRET_SIZE + 2], const char *path, FILE *messages)
 {
     const int fd = open_secret_file(path, messages);

@@ -5,7 +5,7 @@
 
 #include "exit_status.h"
 
-static volatile sig_atomic_t caught; /* the first */
+static volatile sig_atomic_t caught; /* the first signal */
 
 static void on_signal(int signal)
 {

@@ -41,7 +41,7 @@ static int asking_find(const struct asking *a, const char *name)
     return a->tuning ? hil_tunable_of_input(a->scenario->system, name) : -1;
 }
 
-/* Whether the name is that of a parameter, which then is not tunable. */
+/* Whether the name is a parameter that is not tunable. */
 static bool asking_is_fixed(const struct asking *a, const char *name)
 {
     const struct hil_system *s = a->scenario->system;
@@ -63,7 +63,7 @@ static bool asking_is_fixed(const struct asking *a, const char *name)
     return false;
 }
 
-/* With the name that was meant, if one is near. */
+/* Refuses an unknown name, with a similar name if there is one. */
 static int asking_unknown(const struct asking *a, const char *name)
 {
     const unsigned count = a->tuning ? a->tuning->count : 0;
@@ -192,7 +192,7 @@ static bool asking_has_first_node(const struct asking *a)
     return false;
 }
 
-/* What is set goes through node 0. */
+/* Changes go through node 0. */
 static int asking_may_set(const struct asking *a)
 {
     char name[HIL_SIGNAL_NAME_BYTES];

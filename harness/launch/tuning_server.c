@@ -15,25 +15,25 @@
 
 enum { SERVER_CLIENTS = 16, SERVER_LINE = 16384, SERVER_QUEUE = 64 };
 
-/* So long a line may take to come; and the nodes to answer, where their periods are short. */
+/* How long a line may take to arrive, and the nodes to answer if their periods are short. */
 static const uint64_t PATIENCE_NS = 5000000000;
 
-/* What a client waits for, once its request has been read. */
+/* What a client waits for after its request has been read. */
 enum awaited { NOTHING, NODES, PACE };
 
 struct server_client {
     int file; /* -1: there is none */
     enum awaited awaits;
-    uint64_t since_ns; /* it came */
+    uint64_t since_ns; /* time of its connection */
     size_t used;
     char line[SERVER_LINE];
-    const char *control; /* of PACE */
+    const char *control; /* for PACE */
 };
 
-/* What is to be set, one after the other. */
+/* The requested changes, in a queue. */
 struct server_queued {
     struct hil_request request;
-    int client; /* -1: it does not wait for the answer any more */
+    int client; /* -1: the client no longer waits for the answer */
 };
 
 struct hil_tuning_server {
@@ -41,9 +41,9 @@ struct hil_tuning_server {
     int listener;
     struct server_client clients[SERVER_CLIENTS];
     struct server_queued queue[SERVER_QUEUE];
-    unsigned first, queued; /* the first one is with node 0, if there is any */
+    unsigned first, queued; /* node 0 has the first one, if there is one */
     bool posted;
-    uint64_t posted_ns, logged; /* when, and how long the log was then */
+    uint64_t posted_ns, logged; /* time of the request, and length of the log at that time */
     uint64_t patience_ns;
 };
 
@@ -61,7 +61,7 @@ static void server_drop(struct server_client *c)
     c->file = -1;
 }
 
-/* An answer that the client does not read is dropped. Takes the answer over. */
+/* Sends an answer, and takes ownership of it. If the client does not read it, it is dropped. */
 static void server_answer(struct server_client *c, json_t *answer)
 {
     char *text = answer ? json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
@@ -91,7 +91,7 @@ static json_t *server_change(const struct hil_tuning_server *s, const struct hil
                      (double)one->time_ns * 1e-9);
 }
 
-/* What the log says of the request; and the first thing that went wrong. */
+/* The result of the request from the log, and the first thing that went wrong. */
 static json_t *server_outcome(const struct hil_tuning_server *s)
 {
     const struct hil_tuning *t = server_state(s)->tuning;
@@ -169,7 +169,7 @@ static void server_end_first(struct hil_tuning_server *s, json_t *answer)
     s->posted = false;
 }
 
-/* Nobody waits for what a run does that stands still. */
+/* In a paused run, clients do not wait for their changes. */
 static void server_let_go(struct hil_tuning_server *s)
 {
     for (unsigned i = 0; i < s->queued; i++) {
@@ -223,7 +223,7 @@ static bool server_pace_is_kept(const struct hil_state *state)
            (atomic_load(&p->paused) && atomic_load(&p->done) >= atomic_load(&p->allowed));
 }
 
-/* Steps that were asked for before, and are not done yet, are done as well. */
+/* Adds steps that were requested before and are not done yet. */
 static uint64_t server_steps_to(const struct hil_pace *p)
 {
     const uint64_t allowed = atomic_load(&p->allowed), done = atomic_load(&p->done);
@@ -239,7 +239,7 @@ static void server_control(struct hil_tuning_server *s, struct server_client *c,
     c->control = hil_asked_name(asked->what);
     c->awaits = PACE;
     if (asked->what == HIL_ASKED_STOP)
-        kill(getpid(), SIGINT); /* as the user at its terminal would */
+        kill(getpid(), SIGINT); /* as if the user had pressed Ctrl-C */
     if (asked->what == HIL_ASKED_PAUSE && !atomic_load(&pace->hold))
         atomic_store(&pace->allowed, 0);
     if (asked->what == HIL_ASKED_STEP)
@@ -298,7 +298,7 @@ static void server_read_request(struct hil_tuning_server *s, unsigned i, size_t 
         server_control(s, c, &asked);
 }
 
-/* A line, or what there is of it so far. */
+/* Reads a line, or the available part of it. */
 static void server_hear(struct hil_tuning_server *s, unsigned i)
 {
     struct server_client *c = &s->clients[i];

@@ -26,7 +26,7 @@ void hil_warnings_close(struct hil_warnings *w)
     free(w->ages_told);
 }
 
-/* Whether a process of the run has said the same before. */
+/* Whether a process of the run has already logged this text. */
 static bool warnings_said_before(struct hil_state *state, const char *text)
 {
     uint64_t hash = XXH3_64bits(text, strlen(text));
@@ -60,7 +60,7 @@ static void warnings_say_stale(const struct hil_stale *s, const char *link)
                 (double)s->limit_ns * 1e-3);
 }
 
-/* A peer that stands still is told when it is found, the first time. */
+/* Reports a peer that stands still when it is found, the first time only. */
 static void warnings_of_stale(struct hil_warnings *w)
 {
     for (unsigned i = 0; !w->stale_told && i < hil_process_count(w->run->scenario); i++) {
@@ -75,8 +75,8 @@ static void warnings_of_stale(struct hil_warnings *w)
     }
 }
 
-/* A component that fails in a run that goes on is told when it is found; what ends the run is the
- * executor's message. */
+/* Reports a component's failure if the run continues. If it ends the run, the executor reports
+ * it. */
 static void warnings_of_failures(struct hil_warnings *w)
 {
     for (unsigned i = 0; i < hil_process_count(w->run->scenario); i++) {
@@ -93,7 +93,7 @@ static void warnings_of_failures(struct hil_warnings *w)
     }
 }
 
-/* An input that is too old, and one that is not any more, are told the first few times. */
+/* Reports the first few times that an input gets too old, and that it recovers. */
 static void warnings_of_age(struct hil_warnings *w, unsigned i)
 {
     const struct hil_system *system = w->run->scenario->system;

@@ -1,6 +1,6 @@
 #include "clock_line.h"
 
-/* What the first clock gains for each s of this one. */
+/* How much the first node's clock gains per second of this clock. */
 static double clock_gains(const struct hil_machine_clock *a, const struct hil_machine_clock *b)
 {
     if (!a->known || !b->known || a->by == HIL_CLOCK_OWN || b->compared_ns <= a->compared_ns)
@@ -8,7 +8,7 @@ static double clock_gains(const struct hil_machine_clock *a, const struct hil_ma
     return (double)(b->ahead_ns - a->ahead_ns) / (double)(b->compared_ns - a->compared_ns);
 }
 
-/* The start was agreed on by the first comparison. */
+/* The start was agreed on with the first comparison. */
 double hil_clock_line(const struct hil_part_told *t, double time_s)
 {
     const double since_s = (double)(int64_t)(t->start_ns - t->before.compared_ns) * 1e-9;

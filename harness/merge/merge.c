@@ -14,7 +14,7 @@
 #include "clock_line.h"
 #include "parts.h"
 
-/* The scenario has the parts' executors, one after the other. */
+/* Gives the scenario the parts' executors, one after the other. */
 static int merge_executors(const struct merge_parts *parts)
 {
     struct hil_scenario *s = parts->merge->scenario;
@@ -55,7 +55,7 @@ static int merge_state(const struct merge_parts *parts, struct hil_state **state
 
 /* --- what the whole run was ------------------------------------------------------------------- */
 
-/* What no part is of cannot have come to its end. */
+/* A run in which nodes without a part are missing cannot have reached its end. */
 static bool merge_failed(const struct merge_parts *parts)
 {
     bool failed = parts->absent_names[0];
@@ -65,7 +65,7 @@ static bool merge_failed(const struct merge_parts *parts)
     return failed;
 }
 
-/* That of the first node's. */
+/* The machine of the first node. */
 static json_t *merge_machine(const struct merge_parts *parts)
 {
     for (unsigned i = 0; i < parts->count; i++)

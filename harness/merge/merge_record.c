@@ -1,4 +1,4 @@
-/* The rows of the parts' records in one, by the first node's clock. */
+/* Merges the rows of the parts' records, with times on the first node's clock. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum { RECORD_ROWS = 4096 }; /* at a time */
 
 struct record {
     const struct merge_parts *parts;
-    struct hil_trace_config config; /* of the whole */
+    struct hil_trace_config config; /* of the merged record */
     struct hil_trace *trace;
 };
 
@@ -40,7 +40,7 @@ static bool record_is_alike(const struct hil_stream_config *a, const struct hil_
     return true;
 }
 
-/* The columns of what was read last, side by side in rows. */
+/* Copies the columns of the current block into rows. */
 static void record_lay_out(const struct hil_trace_rows *r, const struct merge_part *part,
                            double *rows, unsigned width)
 {
@@ -61,7 +61,7 @@ static void record_lay_out(const struct hil_trace_rows *r, const struct merge_pa
 
 typedef int record_take_fn(void *arg, const double *rows, size_t count);
 
-/* Calls `take` with the rows of a part's stream, which is as in the whole record. */
+/* Calls `take` with the rows of a part's stream, laid out as in the merged record. */
 static int record_each(const struct record *r, const struct merge_part *part, unsigned stream,
                        record_take_fn *take, void *arg)
 {
@@ -114,7 +114,7 @@ static int record_add_nodes(const struct record *r)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* Those of all parts; the first number of a row is its time. */
+/* The events of all parts; the first number of a row is its time. */
 struct record_events {
     double *rows;
     size_t count, room;
@@ -138,7 +138,7 @@ static int record_keep_event(void *events, const double *rows, size_t count)
     return 0;
 }
 
-/* By time; those of one time stay in their order. */
+/* Sorts by time, and stably. */
 static int record_compare_events(const void *a, const void *b)
 {
     const double *one = *(const double *const *)a, *other = *(const double *const *)b;
@@ -222,7 +222,7 @@ static int record_add_clocks(const struct record *r)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Whether the part's record has the streams of the scenario; that of events comes last. */
+/* Whether the part's record has the streams of the scenario; the stream of events comes last. */
 static bool record_fits(const struct record *r, const struct merge_part *part)
 {
     unsigned count, events;

@@ -14,9 +14,9 @@
 #include "../scenario/pool.h"
 
 /*
- * The file is one frame of zstd, with its checksum: this head, the scenario's listing, for each
- * executor its core and its nodes, and the image of the state. It is read by the version that wrote
- * it.
+ * The file is one zstd frame with a checksum. It has this head, the scenario's listing, the core
+ * and the nodes of each executor, and the image of the state. Only the version that wrote it can
+ * read it.
  */
 struct part_head {
     char magic[8];
@@ -28,12 +28,12 @@ struct part_head {
 
 struct part_executor {
     int32_t cpu;
-    uint32_t count; /* then so many numbers of nodes */
+    uint32_t count; /* followed by this many node numbers */
 };
 
 static const char PART_MAGIC[8] = "hilpart";
 
-/* No part is larger. */
+/* The largest possible part. */
 static const uint64_t PART_BYTES_MAX = 1ull << 32;
 
 bool hil_part_is(const struct hil_scenario *s)
@@ -138,7 +138,7 @@ int hil_part_write(const char *dir, const struct hil_run *run, const struct hil_
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* What was read, and how much of it is left. */
+/* The bytes read, and how many are left. */
 struct part_bytes {
     const char *at;
     size_t left;
@@ -155,7 +155,7 @@ static const void *part_take(struct part_bytes *b, uint64_t size)
     return at;
 }
 
-/* Returns the file's bytes, to be freed; NULL with errno set. */
+/* Returns the file's bytes, which the caller frees; NULL with errno set. */
 static void *part_load(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "re");
@@ -216,7 +216,7 @@ void hil_part_tell_version(const char *dir, FILE *messages)
     part_check_head(&head, path, messages);
 }
 
-/* Both are alike up to the line that says in what they differ. */
+/* The listings are equal up to the first different line, which is reported. */
 static int part_check_listing(const struct hil_scenario *s, const char *lines, uint64_t length,
                               const char *path, FILE *messages)
 {
@@ -280,7 +280,7 @@ static int part_take_state(struct hil_part *part, struct part_bytes *b, uint64_t
 {
     struct hil_scenario of_part = *s;
     const void *at = part_take(b, size);
-    void *image = at && b->left == 0 ? malloc(size + 1) : NULL; /* where it is aligned */
+    void *image = at && b->left == 0 ? malloc(size + 1) : NULL; /* an aligned copy */
 
     if (!image)
         return at && b->left == 0 ? -ENOMEM : -EBADMSG;

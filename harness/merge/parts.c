@@ -23,7 +23,7 @@ void merge_names(const struct hil_system *s, const bool *nodes, char text[HIL_NO
 
 /* --- one -------------------------------------------------------------------------------------- */
 
-/* A part that tells nothing of itself ran what it has rows of. */
+/* If a part did not report, it ran the nodes for which it has rows. */
 static void parts_find_nodes(struct merge_part *p, const struct hil_system *s)
 {
     unsigned count, stream = 0;
@@ -65,7 +65,7 @@ static int parts_open_one(struct merge_part *p, const struct hil_merge *m,
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-/* Starts are known to the nanosecond, where clocks were compared: no two runs have the same. */
+/* If clocks were compared, starts are known to the nanosecond, and no two runs have the same. */
 static int parts_check_run(const struct merge_parts *parts, FILE *messages)
 {
     const struct merge_part *first = NULL;

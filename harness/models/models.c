@@ -14,7 +14,7 @@
 #include "program/netlist.h"
 #include "program/program.h"
 
-/* The first that takes a name has it: native models take any with a '/'. */
+/* The first provider that accepts a name gets it; native models accept any name with a '/'. */
 static const struct hil_provider *const providers[] = {
     &hil_outside_provider, &hil_fmu_provider, &hil_netlist_provider, &hil_program_provider,
     &hil_comedi_provider,  &hil_can_provider, &hil_native_provider,
@@ -167,7 +167,7 @@ static int check_loaded(const struct hil_model *model, const struct hil_said *sa
                    strstr(wrong, "allowed: ") ? "" : "; allowed: what hiloco/model.h says");
 }
 
-/* Takes over `name`. */
+/* Takes ownership of `name`. */
 static int load_new(const struct hil_loaded **loaded, const struct hil_provider *provider,
                     char *name, const struct hil_settings *settings, const struct hil_said *said)
 {

@@ -24,7 +24,7 @@ static bool native_is(const char *name)
 
 /* --- the file ------------------------------------------------------------------------------- */
 
-/* Where `make install` makes room for models; "": unknown. */
+/* The folder in which `make install` puts models; "": unknown. */
 static void installed_folder(char *folder, size_t size)
 {
     char self[PATH_MAX];
@@ -34,7 +34,7 @@ static void installed_folder(char *folder, size_t size)
         snprintf(folder, size, "%s/lib/hiloco/models", dirname(dirname(self)));
 }
 
-/* Returns the path of `name` in a folder, or NULL where it is not. */
+/* The path of `name` in a folder, or NULL if it is not there. */
 static char *path_in(const char *folder, size_t length, const char *name)
 {
     char *joined, *path = NULL;
@@ -123,7 +123,7 @@ static bool read_header(int file, ElfW(Ehdr) * header)
            memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
 }
 
-/* A program's own header says what it can load. */
+/* Our program's own ELF header tells what it can load. */
 static int check_machine(const ElfW(Ehdr) * header, const struct hil_said *said)
 {
     const int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -141,7 +141,7 @@ static int check_machine(const ElfW(Ehdr) * header, const struct hil_said *said)
     return hil_say(said, -ENOEXEC, "it is for another machine (%s); allowed: %s", theirs, ours);
 }
 
-/* The loader maps what the header promises; what is not in the file would end the program. */
+/* The loader maps what the header declares; if the file is shorter, the program would crash. */
 static int check_length(int file, const ElfW(Ehdr) * header, uint64_t length,
                         const struct hil_said *said)
 {
@@ -191,7 +191,7 @@ int hil_model_file_hash(int file, uint64_t *hash, const struct hil_said *said)
 
 static int check_file(const char *path, uint64_t *hash, const struct hil_said *said)
 {
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe */
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it could be a pipe */
 
     if (file < 0)
         return hil_say(said, -errno, "it cannot be opened (%s); allowed: a file that can",

@@ -13,7 +13,7 @@ enum { OUTSIDE_WIDTH_MAX = 65536 };
 
 _Thread_local struct hil_outside *hil_outside;
 
-static char outside_self; /* a component has nothing of its own here */
+static char outside_self; /* the component itself has no data */
 
 static int outside_create(void **self, const struct hil_config *config)
 {
@@ -58,7 +58,7 @@ static int outside_locate(char **whole, const char *name, const char *folder,
     return hil_whole_is(whole, name, said);
 }
 
-/* What stands behind "takes." or "gives."; NULL: the key has another beginning. */
+/* The text after "takes." or "gives."; NULL: the key begins differently. */
 static const char *outside_signal(const char *key, const char *table)
 {
     const size_t length = strlen(table);
@@ -66,7 +66,7 @@ static const char *outside_signal(const char *key, const char *table)
     return strncmp(key, table, length) == 0 && key[length] == '.' ? key + length + 1 : NULL;
 }
 
-/* Adds a row to a table that has room. [] behind the name says that it is wide. */
+/* Adds a row to a table, if there is room. A name ending in [] is wide. */
 static int outside_add(struct hil_model *m, struct hil_quantities *table, struct hil_quantity *rows,
                        const char *name, const char *unit)
 {

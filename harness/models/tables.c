@@ -21,7 +21,7 @@ void hil_quantity_values(const struct hil_quantities *table, double *values)
 
 /* --- what may be wrong with a model --------------------------------------------------------- */
 
-/* The first thing that is wrong with a row, in words; NULL: nothing. */
+/* The first mistake in a row, in words; NULL: none. */
 static const char *wrong_in_row(const struct hil_model *m, const struct hil_quantities *table,
                                 unsigned i)
 {
@@ -78,7 +78,7 @@ static int check_table(const struct hil_model *m, const char *kind,
     return 0;
 }
 
-/* A component's inputs and outputs are called alike: COMPONENT.NAME. */
+/* Inputs and outputs share the name space COMPONENT.NAME, so their names must differ. */
 static int check_signals(const struct hil_model *m, char *text, size_t size)
 {
     for (unsigned i = 0; i < m->outputs.count; i++) {
@@ -91,7 +91,7 @@ static int check_signals(const struct hil_model *m, char *text, size_t size)
     return 0;
 }
 
-/* All but the tables. */
+/* Checks everything but the tables. */
 static const char *wrong_in_model(const struct hil_model *m)
 {
     if (m->size < sizeof(struct hil_model))

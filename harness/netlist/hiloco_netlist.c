@@ -1,11 +1,11 @@
 /*
- * A netlist as a program (docs/writing-a-program.md): ngspice as a library in a process of its own,
- * for it has one circuit a process. hiloco starts this for a model such as stage.cir;
- * docs/netlists.md says what the netlist declares.
+ * A netlist as a program (docs/writing-a-program.md): ngspice as a library, in a separate process
+ * because it can have only one circuit per process. hiloco starts this program for a model such as
+ * stage.cir. docs/netlists.md describes the declarations in a netlist.
  *
- * One transient analysis goes on as long as the component does. ngspice asks, before each time
- * step, how long it may be: here it is cut so that it ends with the period, and there the analysis
- * is held until the next line comes. So no breakpoint is ever set, and none stays.
+ * A single transient analysis runs during the whole life of the component. Before each time step
+ * ngspice asks how long it may be. The step is cut so that it ends with the period, and the
+ * analysis is held there until the next line comes. Thus no breakpoints are needed.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -23,10 +23,10 @@
 
 enum { ROWS_MAX = 64, ELEMENT_BYTES = 64, MESSAGE_BYTES = 256 };
 
-/* What a row of a table is in the circuit. */
+/* The circuit element of a row in a table. */
 struct element {
-    char name[ELEMENT_BYTES]; /* a source, a vector, or a parameter */
-    double value;             /* now */
+    char name[ELEMENT_BYTES]; /* name of a source, a vector, or a parameter */
+    double value;             /* current value */
     bool found;
 };
 
@@ -41,7 +41,7 @@ static unsigned line_count;
 
 static FILE *in, *out;
 static double period_s, max_step_s;
-static uint64_t period_count;       /* that the analysis may come to the end of */
+static uint64_t period_count;       /* the number of periods up to which the analysis may run */
 static char message[MESSAGE_BYTES]; /* the last error of ngspice */
 
 __attribute__((format(printf, 1, 2), noreturn)) static void die(const char *format, ...)
@@ -82,7 +82,7 @@ static void read_netlist(const char *path)
         die("it is empty");
 }
 
-/* Says the row, and keeps which element it is. */
+/* Declares the row, and remembers its element. */
 static void declare(const char *element, const char *row)
 {
     static const struct {
@@ -102,7 +102,7 @@ static void declare(const char *element, const char *row)
     fprintf(out, "%s\n", row);
 }
 
-/* 100n, as a netlist has its numbers. */
+/* Parses a number in netlist notation, such as 100n. */
 static double number(const char *text)
 {
     static const char scales[] = "fpnumkgt";
@@ -169,7 +169,7 @@ static void answer(void)
     fflush(out);
 }
 
-/* The next line that has inputs. Nobody asks any more: that is the end. */
+/* Waits for the next line with inputs. Returns false at the end of input. */
 static bool take_line(void)
 {
     static char *line;
@@ -204,14 +204,14 @@ static int on_exit_asked(int status, NG_BOOL now, NG_BOOL quit, int id, void *ar
     die("ngspice gives up: %s", message);
 }
 
-/* Without this there is no on_data(). */
+/* Without this callback ngspice does not call on_data(). */
 static int on_vectors(pvecinfoall all, int id, void *arg)
 {
     (void)all, (void)id, (void)arg;
     return 0;
 }
 
-/* A point in time was computed. */
+/* Called for each computed point in time. */
 static int on_data(pvecvaluesall all, int count, int id, void *arg)
 {
     (void)count, (void)id, (void)arg;
@@ -235,7 +235,7 @@ static int on_source(double *value, double time, char *name, int id, void *arg)
     return 0;
 }
 
-/* All that is declared must be in the circuit. */
+/* Every declared element must be in the circuit. */
 static void check_found(void)
 {
     for (unsigned i = 0; i < outputs.count; i++)
@@ -246,7 +246,7 @@ static void check_found(void)
             die("the circuit has no source %s that is external", inputs.at[i].name);
 }
 
-/* Before a time step from `time` on: it ends no later than the period does. */
+/* Called before a time step from `time` on, which is cut to end no later than the period. */
 static int on_step(double time, double *delta, double old, int redo, int id, int place, void *arg)
 {
     static bool checked;
@@ -255,7 +255,7 @@ static int on_step(double time, double *delta, double old, int redo, int id, int
     (void)old, (void)redo, (void)id, (void)arg;
     if (place != 0)
         return 0;
-    if (time == 0) { /* there is nothing to see yet: what it begins with is after a moment */
+    if (time == 0) { /* there are no values yet: initial values exist only after a tiny step */
         *delta = fmin(*delta, 1e-6 * period_s);
         return 0;
     }
@@ -274,7 +274,7 @@ static int on_step(double time, double *delta, double old, int redo, int id, int
 
 /* --- the circuit ------------------------------------------------------------------------------ */
 
-/* The vector that a v(x) or an i(x) is. */
+/* The vector for a v(x) or an i(x). */
 static void name_vectors(void)
 {
     for (unsigned i = 0; i < outputs.count; i++) {
@@ -290,7 +290,7 @@ static void name_vectors(void)
     }
 }
 
-/* A source that has a value beside would crash ngspice 39. */
+/* Refuses a source that has a second value, which would crash ngspice 39. */
 static void check_sources(void)
 {
     char name[ELEMENT_BYTES], fourth[ELEMENT_BYTES];
@@ -303,7 +303,7 @@ static void check_sources(void)
                     name);
 }
 
-/* Before the end of the netlist, for what comes last holds. */
+/* Adds our lines before the end of the netlist, because later lines take precedence. */
 static void load_circuit(void)
 {
     char **all = calloc(line_count + parameters.count + 3, sizeof *all);
@@ -337,7 +337,7 @@ static void make(char *text)
     fflush(out);
 }
 
-/* For as long as anybody could wait. */
+/* Runs the analysis for practically unlimited time. */
 static void analyse(void)
 {
     char command[200];

@@ -12,10 +12,10 @@
 
 static const char CAN_PREFIX[] = "can:";
 
-/* So many frames are taken in one step, so that a flood does not hold the loop. */
+/* The most frames taken in one step, so that a flood does not delay the loop. */
 enum { CAN_TAKEN_MAX = 256 };
 
-/* So long a frame may wait for room on its way to the bus. */
+/* How long a frame may wait for room in the send queue. */
 static const uint64_t CAN_OWED_NS = 1000000000;
 
 struct can_model {
@@ -25,10 +25,11 @@ struct can_model {
     struct hil_quantity inputs[HIL_DEVICE_MAX], outputs[HIL_DEVICE_MAX];
 };
 
-/* A frame at work. */
+/* The working state of a frame. */
 struct can_work {
-    struct canfd_frame frame; /* what was sent last; what is to be sent */
-    unsigned period, left;    /* steps from one to the next, and until it; 0: when it changes */
+    struct canfd_frame frame; /* the frame sent last; the next frame */
+    unsigned period, left;    /* steps between two frames, and until the next; 0: it is sent on
+                               * change */
     unsigned owed;            /* steps that it has waited for room */
     bool sent;
     uint64_t seen_ns, age_limit_ns;
@@ -39,7 +40,7 @@ struct can_component {
     int bus; /* -1: a trial */
     uint64_t period_ns;
     struct can_work works[HIL_DEVICE_MAX];
-    double values[HIL_DEVICE_MAX]; /* of what is received */
+    double values[HIL_DEVICE_MAX]; /* of received signals */
     struct hil_guardian guardian;
     struct hil_safe_act safe[HIL_DEVICE_MAX];
     unsigned safe_count;
@@ -156,7 +157,7 @@ static int can_create(void **self, const struct hil_config *config)
 
 /* --- receiving ------------------------------------------------------------------------------- */
 
-/* Which frame has come; NULL: none that is of use. */
+/* Finds the received frame; NULL: it is not in the model. */
 static const struct hil_can_frame *can_find(const struct can_model *m,
                                             const struct canfd_frame *frame, ssize_t size)
 {
@@ -238,7 +239,7 @@ static bool can_is_due(const struct can_work *w, const struct canfd_frame *next)
     return !w->sent || memcmp(w->frame.data, next->data, sizeof next->data) != 0;
 }
 
-/* Where the way to the bus is full, it is tried again in the next step. */
+/* If the send queue is full, tries again in the next step. */
 static int can_send(const struct can_component *c, const struct hil_can_frame *f,
                     struct can_work *w, const struct canfd_frame *next)
 {

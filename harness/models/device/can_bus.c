@@ -18,7 +18,7 @@ uint32_t hil_can_bus_size(const struct hil_can_frame *f)
     return f->fd ? CANFD_MTU : CAN_MTU;
 }
 
-/* Only what is asked for comes. */
+/* Receives only the frames of the model. */
 static int bus_filter(int bus, const struct hil_can_frames *frames)
 {
     struct can_filter filters[HIL_DEVICE_MAX];

@@ -79,7 +79,7 @@ static int signal_check(const struct hil_can_signal *s, const struct hil_can_fra
     return 0;
 }
 
-/* Of a frame that is sent each bit has one owner. */
+/* Each bit of a sent frame belongs to one signal. */
 static int signal_claim(const struct hil_can_signal *s, uint64_t taken[8], const char *prefix,
                         const struct hil_said *said)
 {

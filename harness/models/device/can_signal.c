@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Big-endian bits in the order that the wire has them: bit 7 of byte 0 is the first. */
+/* Numbers big-endian bits in the order of transmission: bit 7 of byte 0 is the first. */
 static int can_wire(int bit)
 {
     return bit / 8 * 8 + 7 - bit % 8;
@@ -27,7 +27,7 @@ static uint64_t can_mask(unsigned length)
     return length < 64 ? (1ull << length) - 1 : UINT64_MAX;
 }
 
-/* The nearest whole number that has room, in two's complement. */
+/* The nearest whole number that fits, in two's complement. */
 static uint64_t can_raw(const struct hil_can_signal *s, double value)
 {
     const unsigned length = (unsigned)s->length;

@@ -10,7 +10,7 @@
 
 static const char COMEDI_PREFIX[] = "comedi:";
 
-/* What a model of this provider is made of. */
+/* A model of this provider. */
 struct comedi_model {
     struct hil_model model;
     const char *path;
@@ -120,7 +120,7 @@ static const struct hil_setting_key comedi_keys[] = {
         __VA_ARGS__                                                                                \
     }
 
-/* Those of an entry of `read`; an entry of `write` has all. */
+/* The keys of an entry of `read`; an entry of `write` has more. */
 #define COMEDI_READ_KEYS                                                                           \
     KEY(name, HIL_SETTING_TEXT), KEY(unit, HIL_SETTING_TEXT),                                      \
         KEY(kind, HIL_SETTING_WORD, .words = comedi_kinds),                                        \
@@ -156,7 +156,7 @@ static int comedi_check(const struct hil_comedi_channel *c, const char *prefix,
     return 0;
 }
 
-/* Two of a list must not have one channel. */
+/* Refuses a channel that is in a list twice. */
 static int comedi_check_once(const struct hil_comedi_channel *list, unsigned i, const char *prefix,
                              const struct hil_said *said)
 {
@@ -191,7 +191,7 @@ static int comedi_read_list(struct hil_comedi_channel *list, const struct hil_se
     return rc;
 }
 
-/* What a card without settings has. */
+/* The settings of a card without settings. */
 static const struct hil_setting comedi_natural[] = {
     {"write.0.name", "ao0_v"}, {"write.0.channel", "0"}, {"write.1.name", "ao1_v"},
     {"write.1.channel", "1"},  {"read.0.name", "ai0_v"}, {"read.0.channel", "0"},

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What a dead node's guardian may still hold is free within that. */
+/* Interval of retries: the guardian of a dead node may still hold a channel. */
 static const struct timespec CARD_NAP = {.tv_nsec = 5000000};
 enum { CARD_NAPS = 200 };
 
@@ -61,7 +61,7 @@ static int card_find_subdevice(comedi_t *device, const struct hil_comedi_channel
                    comedi_get_board_name(device), card_kind_name(c, written));
 }
 
-/* Whether the subdevice has this channel, with this range and reference. */
+/* Whether the subdevice has this channel with this range and reference. */
 static int card_check_channel(comedi_t *device, const struct hil_comedi_channel *c,
                               unsigned subdevice, const struct hil_said *said)
 {
@@ -140,7 +140,7 @@ static int card_add_all(struct hil_comedi_card *card, const struct hil_comedi_wa
     return rc;
 }
 
-/* A safe value that the card cannot give is none. */
+/* Refuses a safe value that the card cannot output. */
 static int card_plan_safe(struct hil_comedi_card *card, const struct hil_comedi_wanted *wanted,
                           const struct hil_said *said)
 {
@@ -177,7 +177,7 @@ static int card_lock(comedi_t *device, unsigned subdevice, const struct hil_said
                 : 0;
 }
 
-/* Those that are written, each once. */
+/* Locks the written subdevices, each once. */
 static int card_lock_all(const struct hil_comedi_card *card, const struct hil_said *said)
 {
     uint64_t locked[4] = {0};
@@ -214,7 +214,8 @@ static int card_direct(const struct hil_comedi_card *card, const comedi_insn *in
                : 0;
 }
 
-/* The direction of digital channels that have both; one that is also written reads back. */
+/* Sets the direction of bidirectional digital channels. A channel that is also written reads back
+ * its output. */
 static int card_direct_all(const struct hil_comedi_card *card)
 {
     int rc = 0;
@@ -232,8 +233,8 @@ int hil_comedi_card_make_safe(const struct hil_comedi_card *card)
     return hil_safe_do(comedi_fileno(card->device), card->safe, card->write.count);
 }
 
-/* Safe before a channel becomes an output, for those cards that keep what is written until then;
- * and after that. */
+/* Writes the safe values before a channel becomes an output, for cards that keep the value until
+ * then, and again afterwards. */
 static int card_begin(struct hil_comedi_card *card, const char *name, const struct hil_said *said)
 {
     int rc = 0;

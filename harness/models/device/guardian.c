@@ -20,10 +20,10 @@
 
 static const char GUARDIAN_WORD[] = "--guard-device";
 
-/* What a guardian finds open. */
+/* The descriptors of a guardian. */
 enum { GUARDIAN_DEVICE = 3, GUARDIAN_LINE = 4, GUARDIAN_FIRST_CLOSED = 5 };
 
-/* What goes over the line. */
+/* Messages on the line. */
 static const char READY = 'r', ENDED = 'e';
 
 /* --- what is done ---------------------------------------------------------------------------- */
@@ -61,7 +61,8 @@ int hil_safe_do(int device, const struct hil_safe_act *acts, unsigned count)
 
 /* --- the node's side ------------------------------------------------------------------------- */
 
-/* Above what the guardian has, so that none of it is closed by putting another there. */
+/* Moves a descriptor above the guardian's, so that putting others in their place does not close
+ * it. */
 static int guardian_lift(int file)
 {
     const int lifted = fcntl(file, F_DUPFD_CLOEXEC, 2 * GUARDIAN_FIRST_CLOSED);
@@ -69,12 +70,12 @@ static int guardian_lift(int file)
     return lifted < 0 ? -errno : lifted;
 }
 
-/* It is hiloco: a node may be a process of the user's, whose program is another. */
+/* The program is always hiloco, since a node may be a user's process running another program. */
 static int guardian_spawn(pid_t *process, const char *name, int device, int line)
 {
     char program[PATH_MAX];
     char *const argv[] = {"hl-guardian", (char *)GUARDIAN_WORD, (char *)name, NULL};
-    char *libraries = NULL, *environment[] = {NULL, NULL}; /* no secret of the node's */
+    char *libraries = NULL, *environment[] = {NULL, NULL}; /* no secret of the node is passed on */
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
 
@@ -118,7 +119,7 @@ static int guardian_start(struct hil_guardian *g, const char *name, int device, 
     return rc;
 }
 
-/* Tells it what to do, and waits until it knows. */
+/* Sends the actions, and waits until the guardian has them. */
 static int guardian_instruct(const struct hil_guardian *g, const struct hil_safe_act *acts,
                              unsigned count)
 {
@@ -174,7 +175,8 @@ int hil_guardian_close(struct hil_guardian *g)
 
 /* --- the guardian's side --------------------------------------------------------------------- */
 
-/* Nothing but SIGKILL ends it, no folder is held, and no loop that spins keeps it waiting. */
+/* Makes sure that only SIGKILL ends it, that it keeps no folder busy, and that no spinning loop
+ * delays it. */
 static void guardian_settle(void)
 {
     const struct sched_param first = {.sched_priority = sched_get_priority_max(SCHED_FIFO)};
@@ -188,7 +190,7 @@ static void guardian_settle(void)
     prctl(PR_SET_NAME, "hl-guardian");
     memset(&all, 0xff, sizeof all);
     sched_setaffinity(0, sizeof all, &all);
-    sched_setscheduler(0, SCHED_FIFO, &first); /* where that is granted */
+    sched_setscheduler(0, SCHED_FIFO, &first); /* if permitted */
 }
 
 static int guardian_watch(const char *name)

@@ -30,7 +30,7 @@ static bool fmu_is(const char *name)
 
 static int fmu_hash(const char *archive, uint64_t *hash, const struct hil_said *said)
 {
-    const int file = open(archive, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe */
+    const int file = open(archive, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it could be a pipe */
 
     if (file < 0)
         return hil_say(said, -errno, "it cannot be opened (%s); allowed: a file that can",
@@ -62,7 +62,7 @@ static int fmu_files_fill(struct fmu_files *f, const char *archive, const struct
     return fmu_unpack(archive, f->folder, said);
 }
 
-/* One archive is unpacked once, whatever settings its models have. */
+/* An archive is unpacked once, regardless of its models' settings. */
 static int fmu_files_get(struct fmu_files **files, const char *archive, const struct hil_said *said)
 {
     uint64_t hash;
@@ -119,7 +119,7 @@ static bool fmu_has_setting(const struct fmu_description *d, const char *name)
     return false;
 }
 
-/* Texts and structural parameters: "message, file.name". */
+/* Lists texts and structural parameters: "message, file.name". */
 static void fmu_list_settings(const struct fmu_description *d, char *text, size_t size)
 {
     size_t used = 0;
@@ -141,7 +141,7 @@ static int fmu_setting_unknown(const struct fmu_description *d, const char *key,
                    key, *texts ? ", " : "", texts);
 }
 
-/* Takes one of two words. */
+/* Parses a choice between two words. */
 static int fmu_setting_choice(const struct hil_setting *s, const char *no, const char *yes,
                               bool *chosen, const struct hil_said *said)
 {
@@ -184,7 +184,8 @@ static int fmu_take_settings(struct fmu *fmu, bool *sampled, const struct hil_sa
 
 /* --- the model -------------------------------------------------------------------------------- */
 
-/* The folder `resources`: of 2.0 as a URI, of 3.0 as a path with its separator. */
+/* The folder `resources`: for FMI 2.0 as a URI, for FMI 3.0 as a path with a separator at its
+ * end. */
 static int fmu_find_resources(struct fmu *fmu)
 {
     char path[4200], *to;
@@ -229,7 +230,7 @@ static char *fmu_doc(const struct fmu *fmu)
     return hil_pool_text(d->pool, text);
 }
 
-/* A law gives its first outputs when it has computed; a plant has some from the start. */
+/* A law has its first outputs after its first computation; a plant has outputs from the start. */
 static int fmu_make_model(struct fmu *fmu, bool sampled)
 {
     fmu->model = (struct hil_model){
@@ -252,8 +253,8 @@ static int fmu_make_model(struct fmu *fmu, bool sampled)
     return fmu->model.doc ? 0 : -ENOMEM;
 }
 
-/* One that can be instantiated only once in a process gets a new library for each instance: between
- * two, it is closed. */
+/* An FMU that allows only one instance per process gets a newly opened library for each instance;
+ * it is closed in between. */
 static int fmu_open_library(struct fmu *fmu, const struct hil_said *said)
 {
     void *functions[FMU_FUNCTIONS_MAX];

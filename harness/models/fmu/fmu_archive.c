@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zip.h>
 
-/* One file or folder of an archive. */
+/* A file or folder in an archive. */
 struct archive_entry {
     zip_t *zip;
     zip_stat_t is;
@@ -20,7 +20,7 @@ struct archive_entry {
 
 /* --- what is not unpacked --------------------------------------------------------------------- */
 
-/* Whether a path stays in the folder that it begins in. */
+/* Whether a path stays inside its folder. */
 static bool archive_path_stays(const char *path)
 {
     if (path[0] == '/' || path[0] == '\0')
@@ -34,7 +34,7 @@ static bool archive_path_stays(const char *path)
     return true;
 }
 
-/* The mode that a Unix archiver stored; 0: another stored none. */
+/* The mode stored by a Unix archiver; 0 if another archiver made the archive. */
 static mode_t archive_mode(const struct archive_entry *e)
 {
     zip_uint8_t system;
@@ -67,7 +67,7 @@ static int archive_check_entry(const struct archive_entry *e)
 
 /* --- one entry -------------------------------------------------------------------------------- */
 
-/* Makes the folders of a path, each one's own part ending at a '/'. */
+/* Makes the folders of a path, one for each '/'. */
 static int archive_make_folders(char *path, size_t base)
 {
     for (char *at = strchr(path + base + 1, '/'); at; at = strchr(at + 1, '/')) {
@@ -94,7 +94,7 @@ static int archive_write(int file, const char *block, size_t size)
     return 0;
 }
 
-/* No more than it says of itself: the limit was held against that. */
+/* Copies at most the size that the entry declares, because the limit was checked against that. */
 static int archive_copy(const struct archive_entry *e, zip_file_t *from, int to)
 {
     char block[65536];
@@ -158,7 +158,8 @@ static int archive_unpack_entry(const struct archive_entry *e)
 
 typedef int archive_do(const struct archive_entry *e);
 
-/* Some archivers write '\\' between folders, which the zip format has not. */
+/* Replaces '\\', which some archivers write between folders although the zip format does not allow
+ * it. */
 static int archive_take_path(struct archive_entry *e)
 {
     const size_t length = strlen(e->is.name);
@@ -172,7 +173,7 @@ static int archive_take_path(struct archive_entry *e)
     return 0;
 }
 
-/* Does something with each, and adds up what they say of their sizes. */
+/* Calls a function for each entry, and adds up the declared sizes. */
 static int archive_each(zip_t *zip, const char *folder, const struct hil_said *said, uint64_t *size,
                         archive_do *what)
 {

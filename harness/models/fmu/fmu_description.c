@@ -11,7 +11,7 @@
 
 enum { DESCRIPTION_BYTES_MAX = 256 << 20 };
 
-/* A type that variables declare themselves to be of. */
+/* A type to which variables refer. */
 struct description_type {
     const char *name, *unit, *items;
     bool has_min, has_max;
@@ -27,7 +27,7 @@ struct description_reader {
     struct description_type *types;
     const char **units;
     unsigned type_count, unit_count;
-    bool in_variable, in_type; /* the newest of each is being read */
+    bool in_variable, in_type; /* the newest variable, or type, is being read */
 };
 
 /* --- mistakes --------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static const char *description_text(struct description_reader *r, const char **a
     return kept;
 }
 
-/* As description_text(), of what must be there. */
+/* Like description_text(), for a required attribute. */
 static const char *description_needed(struct description_reader *r, const char *element,
                                       const char **attributes, const char *name)
 {
@@ -71,7 +71,7 @@ static const char *description_needed(struct description_reader *r, const char *
     return text;
 }
 
-/* Takes a number, where it is given. */
+/* Reads an optional number. */
 static bool description_number(struct description_reader *r, const char **attributes,
                                const char *name, double *number)
 {
@@ -112,7 +112,7 @@ static bool description_true(const char **attributes, const char *name)
     return text && (strcmp(text, "true") == 0 || strcmp(text, "1") == 0);
 }
 
-/* Room for one more in a list, of which the pool keeps each size that it had. */
+/* Room for one more item in a list. The pool keeps all earlier copies. */
 static void *description_more(struct description_reader *r, void *list, unsigned count, size_t size)
 {
     void *more = hil_pool_more(r->to->pool, list, count, size);
@@ -124,7 +124,7 @@ static void *description_more(struct description_reader *r, void *list, unsigned
 
 /* --- the FMU ---------------------------------------------------------------------------------- */
 
-/* "2.0"; "3.0", and later versions of 3, which add and do not change. */
+/* "2.0" or "3.0", and later 3.x versions, which only add to it. */
 static unsigned description_version(const char *text)
 {
     if (strcmp(text, "2.0") == 0)
@@ -162,7 +162,7 @@ static void description_co_simulation(struct description_reader *r, const char *
     r->to->only_once = description_true(attributes, "canBeInstantiatedOnlyOncePerProcess");
     r->to->identifier = description_needed(r, "CoSimulation", attributes, "modelIdentifier");
     description_number(r, attributes, "fixedInternalStepSize", &r->to->internal_step_s);
-    /* It becomes a file's name. */
+    /* it is used as a file name */
     if (r->to->identifier &&
         strspn(r->to->identifier,
                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
@@ -195,7 +195,7 @@ static void description_unit(struct description_reader *r, const char **attribut
     r->units[r->unit_count++] = name;
 }
 
-/* NULL: it is a pure number, which some tools write as unit="". */
+/* NULL: a pure number, which some tools write as unit="". */
 static const char *description_unit_of(struct description_reader *r, const char **attributes)
 {
     const char *unit = description_text(r, attributes, "unit");
@@ -203,7 +203,8 @@ static const char *description_unit_of(struct description_reader *r, const char 
     return unit && *unit ? unit : NULL;
 }
 
-/* What both a type and a variable may say: 2.0 has it in an element of its own. */
+/* Attributes that both a type and a variable may have; in FMI 2.0 they are in a separate
+ * element. */
 static void description_type_details(struct description_reader *r, const char **attributes)
 {
     struct description_type *t = &r->types[r->type_count - 1];
@@ -252,7 +253,7 @@ static void description_item(struct description_reader *r, const char **attribut
 
 /* --- variables -------------------------------------------------------------------------------- */
 
-/* The type that an element is named for, with `more` after it: "Float64", "Float64Type". */
+/* The type in the name of an element, with `more` after it: "Float64", "Float64Type". */
 static bool description_type_named(unsigned version, const char *element, const char *more,
                                    enum fmu_type *type)
 {
@@ -318,7 +319,7 @@ static bool description_is(const char **attributes, const char *name, const char
     return found && strcmp(found, text) == 0;
 }
 
-/* What 2.0 says in an element of its own. */
+/* Attributes that FMI 2.0 has in a separate element. */
 static void description_variable_details(struct description_reader *r, struct fmu_variable *v,
                                          const char **attributes)
 {
@@ -333,7 +334,7 @@ static void description_variable(struct description_reader *r, const char *eleme
                                  const char **attributes)
 {
     struct fmu_description *d = r->to;
-    enum fmu_type type = FMU_FLOAT64; /* in 2.0 another element tells */
+    enum fmu_type type = FMU_FLOAT64; /* in FMI 2.0 another element has the type */
     uint64_t reference = 0;
 
     if (d->version == 2 ? strcmp(element, "ScalarVariable") != 0
@@ -512,13 +513,13 @@ static const char *description_setting(const struct description_reader *r, const
     return NULL;
 }
 
-/* Not all of a range need be whole, or given. */
+/* The limits of a range need not be whole, or given. */
 static bool description_in_range(const struct fmu_variable *v, uint64_t value)
 {
     return (!v->has_min || (double)value >= v->min) && (!v->has_max || (double)value <= v->max);
 }
 
-/* That of the settings, or the start value. */
+/* The value from the settings, or else the start value. */
 static int description_structural_value(struct description_reader *r, const struct fmu_variable *v,
                                         uint64_t *value)
 {
@@ -574,7 +575,7 @@ static int description_find_size(struct description_reader *r, struct fmu_variab
     return rc;
 }
 
-/* A variable that nobody can use may refer to what it likes: tools are careless there. */
+/* References of unused variables are not checked, because tools are careless there. */
 static bool description_is_used(const struct fmu_variable *v)
 {
     return v->exact || v->causality == FMU_PARAMETER || v->causality == FMU_INPUT ||
@@ -616,7 +617,7 @@ static int description_parse(struct description_reader *r, const char *path)
                        strerror(-file));
     const int rc = hil_xml_read(r->xml, file);
     close(file);
-    if (rc && rc != -EINVAL && rc != -ENOMEM) /* those have been told */
+    if (rc && rc != -EINVAL && rc != -ENOMEM) /* those have been reported */
         hil_say(r->said, rc, "its modelDescription.xml cannot be read (%s)", strerror(-rc));
     return rc ? rc : description_resolve(r);
 }

@@ -1,4 +1,4 @@
-/* How instances of FMI 2.0 are spoken to. Sections are those of the standard. */
+/* Calls instances of FMI 2.0. Section numbers are the standard's. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,12 +48,12 @@ static const char *const fmi2_symbols[] = {
     [FMI2_FUNCTIONS] = NULL,
 };
 
-/* The function of an instance, as its type. Those after FMI2_NEEDED may be NULL. */
+/* An instance's function with its type. Functions after FMI2_NEEDED may be NULL. */
 #define FMI2(i, function, type) ((type *)(i)->functions[function])
 
 /* --- messages: 2.1.5 -------------------------------------------------------------------------- */
 
-/* The name of the variable that a message calls #r12#; NULL: there is none. */
+/* The name of the variable that a message refers to as #r12#; NULL: there is none. */
 static const char *fmi2_variable_name(const struct fmu_description *d, char letter,
                                       unsigned long reference)
 {
@@ -69,7 +69,7 @@ static const char *fmi2_variable_name(const struct fmu_description *d, char lett
     return NULL;
 }
 
-/* Writes the message with the names of its variables; "##" is a '#'. */
+/* Writes the message with the names of its variables; "##" becomes '#'. */
 static void fmi2_write_names(const struct fmu_description *d, const char *from, char *to,
                              size_t size)
 {
@@ -202,7 +202,7 @@ static int fmi2_set_string(struct fmu_instance *i, uint32_t reference, const cha
 
 /* --- steps: 4.2.2, 4.2.3 ---------------------------------------------------------------------- */
 
-/* After a step that was discarded. */
+/* Called after a discarded step. */
 static void fmi2_ask_progress(struct fmu_instance *i, struct fmu_progress *progress)
 {
     fmi2GetRealStatusTYPE *number = FMI2(i, FMI2_GET_REAL_STATUS, fmi2GetRealStatusTYPE);

@@ -1,10 +1,10 @@
-/* How instances of FMI 3.0 are spoken to: without event mode, and without early return. */
+/* Calls instances of FMI 3.0, without event mode and without early return. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fmu_instance.h"
 
-/* Set and get by type are in the order of enum fmu_type. */
+/* The functions to set and get a type are in the order of enum fmu_type. */
 enum fmi3_function {
     FMI3_SET,
     FMI3_SET_STRING = FMI3_SET + FMU_ENUMERATION,
@@ -44,7 +44,7 @@ static const char *const fmi3_symbols[] = {
     [FMI3_FUNCTIONS] = NULL,
 };
 
-/* The function of an instance, as its type. Those after FMI3_NEEDED may be NULL. */
+/* An instance's function with its type. Functions after FMI3_NEEDED may be NULL. */
 #define FMI3(i, function, type) ((type *)(i)->functions[function])
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static int fmi3_exit_configuration(struct fmu_instance *i)
     return leave ? (int)leave(i->handle) : FMU_ERROR;
 }
 
-/* It is told with the next call. */
+/* Only takes effect with the next call. */
 static int fmi3_set_up(struct fmu_instance *i)
 {
     (void)i;
@@ -111,13 +111,13 @@ static int fmi3_terminate(struct fmu_instance *i)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* An Enumeration is got and set as an Int64. */
+/* Enumerations are got and set as Int64. */
 static enum fmu_type fmi3_type(const struct fmu_group *g)
 {
     return g->first->type == FMU_ENUMERATION ? FMU_INT64 : g->first->type;
 }
 
-/* Numbers beyond 2^53 are whole already, and 2^64 is no UInt64. */
+/* Numbers beyond 2^53 are whole in any case; 2^64 does not fit in a UInt64. */
 static fmi3UInt64 fmi3_uint64(double number)
 {
     const double max = 0x1.fffffffffffffp63;
@@ -196,7 +196,7 @@ static double fmi3_load(enum fmu_type type, const void *values, unsigned k)
     }
 }
 
-/* The FMU's function of the type, called for the group with i->values in between. */
+/* Calls the FMU's function of the type for the group, with i->values as its array. */
 #define FMI3_CALL(i, g, first, type)                                                               \
     FMI3(i, (first) + fmi3_type(g), type)                                                          \
     ((i)->handle, (g)->references, (g)->reference_count, (i)->values, (g)->value_count)
@@ -280,8 +280,8 @@ static int fmi3_set_string(struct fmu_instance *i, uint32_t reference, const cha
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* Without event mode the FMU handles its events itself. One that returns early all the same has not
- * done the step. */
+/* Without event mode the FMU handles its events itself. If it returns early nevertheless, the step
+ * was not done. */
 static int fmi3_do_step(struct fmu_instance *i, double t_s, double step_s,
                         struct fmu_progress *progress)
 {

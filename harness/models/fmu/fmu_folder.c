@@ -17,7 +17,7 @@
 
 enum { FOLDER_FRESH_MS = 3600 * 1000, FOLDER_FILES_OPEN = 16 };
 
-/* Of this process; "": none yet. */
+/* This process's folder; "": none yet. */
 static char folder_base[PATH_MAX - 32];
 static pid_t folder_owner;
 static unsigned folder_count;
@@ -50,8 +50,8 @@ void fmu_folder_freshen(const char *path)
 
 /* --- the keeper ------------------------------------------------------------------------------- */
 
-/* It must hold nothing that others wait for the end of, such as a pipe that is this one's output.
- */
+/* The keeper must not hold anything whose end others wait for, such as a pipe that is this
+ * process's output. */
 static void folder_close_all_but(int kept)
 {
     const int nothing = open("/dev/null", O_RDWR);
@@ -62,13 +62,13 @@ static void folder_close_all_but(int kept)
     close_range((unsigned)kept + 1, ~0u, 0);
 }
 
-/* What the keeper tells of the folder. */
+/* The keeper's report about the folder. */
 struct folder_made {
     int rc;
     char base[PATH_MAX - 64];
 };
 
-/* Nobody writes to the socket: it ends when all that could have ended. */
+/* Nobody writes to the socket: it ends when all its owners have ended. */
 static void folder_keep(int owner, const char *base)
 {
     struct pollfd wait = {.fd = owner, .events = POLLIN};
@@ -78,7 +78,7 @@ static void folder_keep(int owner, const char *base)
     fmu_folder_remove(base);
 }
 
-/* The keeper makes the folder: so there is none without a keeper. */
+/* The keeper makes the folder, so there is never a folder without a keeper. */
 static void folder_keeper(int owner, struct folder_made *made)
 {
     folder_close_all_but(owner);
@@ -118,7 +118,7 @@ static int folder_start_keeper(struct folder_made *made)
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* The ordinary end, at which it is gone before this process is. */
+/* At a normal end the folder is removed before the process ends. */
 static void folder_end(void)
 {
     if (folder_owner == getpid())

@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void instance_say(const struct fmu_
     i->log(i->log_arg, line);
 }
 
-/* It may say something in each step, for ever. */
+/* Limited, because an FMU may log a message in every step. */
 void fmu_instance_log(struct fmu_instance *i, int status, const char *text)
 {
     char line[INSTANCE_LINE_BYTES];
@@ -59,7 +59,7 @@ void fmu_instance_log(struct fmu_instance *i, int status, const char *text)
         instance_say(i, "it says (%s): %.900s", instance_status_name(status), line);
 }
 
-/* What a status means for us: to go on, or not. */
+/* Converts a status to 0 or an errno. */
 static int instance_rc(struct fmu_instance *i, int status)
 {
     switch (status) {
@@ -78,7 +78,7 @@ static int instance_rc(struct fmu_instance *i, int status)
     }
 }
 
-/* As instance_rc(), and it says what failed. */
+/* Like instance_rc(), but also reports what failed. */
 static int instance_did(struct fmu_instance *i, const char *what, int status)
 {
     const int rc = instance_rc(i, status);
@@ -118,7 +118,7 @@ static int instance_set_one(struct fmu_instance *i, const struct fmu_variable *v
     return instance_rc(i, i->fmu->speech->set(i, &one, &value));
 }
 
-/* A start value that the scenario leaves as it is, it has. */
+/* Sets only values that differ from the FMU's own start values. */
 static int instance_set_changed(struct fmu_instance *i, const struct fmu_table *t,
                                 const double *values)
 {
@@ -161,7 +161,7 @@ static int instance_get_outputs(struct fmu_instance *i, double *out)
     return 0;
 }
 
-/* The text that the settings give a variable; NULL: they do not name it. */
+/* The text for a variable in the settings; NULL: there is none. */
 static const char *instance_setting(const struct fmu_instance *i, const struct fmu_variable *v)
 {
     const struct hil_settings *settings = i->fmu->settings;
@@ -186,7 +186,7 @@ static int instance_set_strings(struct fmu_instance *i)
     return rc;
 }
 
-/* The sizes of arrays that the settings give: each in a configuration mode of its own. */
+/* Sets array sizes from the settings, each in a configuration mode of its own. */
 static int instance_configure(struct fmu_instance *i)
 {
     const struct fmu *fmu = i->fmu;
@@ -255,7 +255,7 @@ static int instance_instantiate(struct fmu_instance *i)
     return -EIO;
 }
 
-/* Before initialization mode: what has a start value. */
+/* Sets start values before initialization mode. */
 static int instance_prepare(struct fmu_instance *i, const struct hil_config *config)
 {
     const struct fmu_speech *speech = i->fmu->speech;
@@ -272,7 +272,7 @@ static int instance_prepare(struct fmu_instance *i, const struct hil_config *con
     return rc ? rc : instance_did(i, "EnterInitializationMode", speech->enter_initialization(i));
 }
 
-/* The first inputs are there: it begins. */
+/* Initializes the FMU with the first inputs. */
 static int instance_initialize(struct fmu_instance *i, const double *in)
 {
     if (i->initialized)
@@ -284,7 +284,8 @@ static int instance_initialize(struct fmu_instance *i, const double *in)
     return rc;
 }
 
-/* A trial shows whether it takes its parameters: some refuse them only here. */
+/* Initializes a trial instance to test whether the FMU accepts its parameters: some FMUs refuse
+ * them only here. */
 static int instance_initialize_alone(struct fmu_instance *i)
 {
     const struct fmu_table *t = &i->fmu->tables.inputs;
@@ -337,7 +338,7 @@ int fmu_instance_create(void **self, const struct hil_config *config)
     return rc;
 }
 
-/* After an error it may be freed, and after fatal not even that. */
+/* After an error the instance may only be freed, and after a fatal error not even that. */
 void fmu_instance_destroy(void *self)
 {
     struct fmu_instance *i = self;
@@ -400,7 +401,8 @@ static int instance_advance(struct fmu_instance *i)
 
 int fmu_instance_output(const void *self, const double *in, double *out)
 {
-    struct fmu_instance *i = (struct fmu_instance *)self; /* what it points to may change */
+    struct fmu_instance *i = (struct fmu_instance *)self; /* the data that it points to may
+                                                           * change */
     int rc = instance_alive(i);
 
     if (!rc)

@@ -22,13 +22,13 @@ enum { LIBRARY_NEIGHBOURS_MAX = 64, LIBRARY_NAME_BYTES = 256 };
 
 /* --- where it is ------------------------------------------------------------------------------ */
 
-/* Version 2.0 has a name of its own for this one machine; some tools write that of 3.0 there. */
+/* FMI 2.0 has a different name for this platform; some tools use the name of 3.0 there. */
 static const char *library_platform(unsigned version)
 {
     return version == 2 && strcmp(LIBRARY_CPU, "x86_64") == 0 ? "linux64" : LIBRARY_CPU "-linux";
 }
 
-/* The path of the library, to be freed; NULL: there is no memory. */
+/* The path of the library, which the caller frees; NULL: memory ran out. */
 static char *library_path(const char *folder, const char *platform, const char *identifier)
 {
     char *path;
@@ -77,7 +77,7 @@ int fmu_library_find(char **path, const char *folder, const struct fmu_descripti
 
 /* --- what it needs ---------------------------------------------------------------------------- */
 
-/* The loader begins with the name of the library that it did not find. */
+/* The loader's error begins with the name of the missing library. */
 static bool library_missing(const char *error, char name[LIBRARY_NAME_BYTES])
 {
     const char *end = strstr(error, ": cannot open shared object file");
@@ -93,10 +93,10 @@ static bool library_missing(const char *error, char name[LIBRARY_NAME_BYTES])
     return true;
 }
 
-/* Opens a library that another needs, where it lies beside that one. The loader then has it. */
+/* Opens a library that another one needs if it lies beside that one. The loader then has it. */
 static bool library_open_neighbour(const char *path, const char *name, unsigned depth);
 
-/* As dlopen(). What is still missing is written to name[]. */
+/* Like dlopen(). The name of a library that is still missing is written to name[]. */
 static void *library_open_with_neighbours(const char *path, unsigned depth,
                                           char name[LIBRARY_NAME_BYTES])
 {
@@ -129,7 +129,7 @@ static int library_say_why(const char *path, const struct hil_said *said)
 {
     char name[LIBRARY_NAME_BYTES];
 
-    dlopen(path, RTLD_NOW | RTLD_LOCAL); /* again, for the reason */
+    dlopen(path, RTLD_NOW | RTLD_LOCAL); /* again, to get the reason */
     const char *error = dlerror();
     if (error && library_missing(error, name))
         return hil_say(

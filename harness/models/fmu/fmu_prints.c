@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 static unsigned prints_depth;
-static int prints_ours; /* our standard output, meanwhile */
+static int prints_ours; /* a copy of our standard output meanwhile */
 
 void fmu_prints_away(void)
 {

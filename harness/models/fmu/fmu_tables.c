@@ -45,7 +45,7 @@ static bool tables_taken(const struct fmu_table *t, unsigned but, const char *na
     return false;
 }
 
-/* Which element of its array a row is, numbered from 1: "_1_2", or "[1,2". "" of a scalar. */
+/* The index of a row's element, from 1: "_1_2", or "[1,2". "" for a scalar. */
 static void tables_element(const struct fmu_variable *v, uint64_t element, const char *begin,
                            const char *between, char text[TABLES_ELEMENT_BYTES])
 {
@@ -70,7 +70,7 @@ static uint64_t tables_element_of(const struct fmu_table *t, unsigned row)
     return row - first;
 }
 
-/* What the row would be called if no other were. */
+/* The name of the row, before conflicts are resolved. */
 static void tables_plain_name(const struct fmu_table *t, unsigned row, char name[TABLES_NAME_BYTES])
 {
     char element[TABLES_ELEMENT_BYTES];
@@ -81,8 +81,8 @@ static void tables_plain_name(const struct fmu_table *t, unsigned row, char name
     memcpy(name + (strlen(name) < room ? strlen(name) : room), element, length + 1);
 }
 
-/* First those that the FMU itself calls so; of others that would be called alike the later ones get
- * the number of their row. */
+/* Gives names to the rows. Rows that have such a name in the FMU itself come first. If other names
+ * are equal, the later rows get their row number as a suffix. */
 static int tables_give_names(struct fmu_table *t, struct hil_pool *pool, bool own)
 {
     char name[TABLES_NAME_BYTES], numbered[TABLES_NAME_BYTES + 16];
@@ -134,7 +134,7 @@ static void tables_range(const struct fmu_variable *v, double *min, double *max)
         [FMU_UINT16] = {0, 65535},
         [FMU_INT32] = {INT32_MIN, INT32_MAX},
         [FMU_UINT32] = {0, UINT32_MAX},
-        /* The greatest doubles that the types hold. */
+        /* The greatest doubles that fit the types. */
         [FMU_INT64] = {-0x1p63, 0x1.fffffffffffffp62},
         [FMU_UINT64] = {0, 0x1.fffffffffffffp63},
         [FMU_BOOLEAN] = {0, 1},
@@ -145,7 +145,8 @@ static void tables_range(const struct fmu_variable *v, double *min, double *max)
     *max = v->has_max && v->max < of_type[v->type].max ? v->max : of_type[v->type].max;
 }
 
-/* The next of the numbers in a start value, which has one for each element or one for all. */
+/* The next number of a start value, which has one number for each element or a single one for
+ * all. */
 static bool tables_next_start(const struct fmu_variable *v, const char **text, double *value)
 {
     char *end;
@@ -236,7 +237,7 @@ static bool tables_is_output(const struct fmu_variable *v)
     return v->causality == FMU_OUTPUT && !v->clocked;
 }
 
-/* What begins with a value that may be set. */
+/* Variables that begin with a value that may be set. */
 static bool tables_is_state(const struct fmu_variable *v)
 {
     return v->exact && v->start && (v->causality == FMU_OUTPUT || v->causality == FMU_LOCAL);
@@ -284,7 +285,7 @@ static int tables_groups(struct fmu_table *t, struct hil_pool *pool, bool alone)
     return 0;
 }
 
-/* Parameters and states are set one by one: only those that the scenario changes. */
+/* Parameters and states are set one by one, and only if the scenario changes them. */
 static int tables_make_one(struct fmu_table *t, const struct fmu_description *d,
                            tables_choose *choose, bool alone, const struct hil_said *said)
 {

@@ -15,22 +15,23 @@
 
 enum { CHILD_LINE_BYTES = 65536 };
 
-/* Numbers of files in the child: the second is closed once it is the other program. */
+/* Descriptors in the child; the second is closed by exec. */
 enum { CHILD_SOCKET = 3, CHILD_REPORT };
 
-/* How long a child may take to end, in turns of a hundredth of a second. */
+/* How long a child may take to end, in hundredths of a second. */
 enum { CHILD_PATIENCE_TURNS = 50 };
 
 struct hil_child {
     pid_t pid; /* 0: it has ended */
     int socket, status;
-    size_t begin, end; /* of what was received and not handed out */
+    size_t begin, end; /* range of received bytes that have not been returned yet */
     char received[CHILD_LINE_BYTES];
 };
 
 /* --- in the child, before it is another program ----------------------------------------------- */
 
-/* A loop that spins on the core that it is pinned to would leave the child no time there. */
+/* Moves off the core to which a loop is pinned: if the loop spins, the child would get no time
+ * there. */
 static void child_leave_core(void)
 {
     cpu_set_t ours, all;
@@ -39,10 +40,11 @@ static void child_leave_core(void)
         return;
     memset(&all, 0xff, sizeof all);
     CPU_XOR(&all, &all, &ours);
-    sched_setaffinity(0, sizeof all, &all); /* where there is no other core it stays */
+    sched_setaffinity(0, sizeof all, &all); /* if there is no other core, it stays */
 }
 
-/* The sockets of other children would keep these alive; and the run is found by its open file. */
+/* Closes other descriptors: sockets of other children would keep those alive, and the run is found
+ * by its open file. */
 static int child_keep_files(int socket, int report)
 {
     const int nothing = open("/dev/null", O_RDONLY);
@@ -61,7 +63,7 @@ static _Noreturn void child_become(char *const argv[], int socket, int report, p
 {
     int rc = child_keep_files(socket, report);
 
-    setpgid(0, 0); /* what it starts ends with it, and the terminal's signals are ours */
+    setpgid(0, 0); /* processes that it starts end with it, and the terminal's signals are ours */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
@@ -78,7 +80,7 @@ static _Noreturn void child_become(char *const argv[], int socket, int report, p
 
 /* --- starting and ending ---------------------------------------------------------------------- */
 
-/* Returns once the child is the other program, or why it is not. */
+/* Returns once the child runs the other program, or the reason why it does not. */
 static int child_started(int report)
 {
     int rc = 0;
@@ -134,7 +136,7 @@ int hil_child_start(struct hil_child **child, char *const argv[])
     return 0;
 }
 
-/* Whether it has ended by now. */
+/* Whether it has ended. */
 static int child_reap(struct hil_child *c, int options)
 {
     if (c->pid > 0 && waitpid(c->pid, &c->status, options) == c->pid)
@@ -172,7 +174,7 @@ void hil_child_stop(struct hil_child *c)
         child_reap(c, 0);
     }
     if (group > 0)
-        kill(-group, SIGKILL); /* what it left behind */
+        kill(-group, SIGKILL); /* processes that it left behind */
     free(c);
 }
 
@@ -192,7 +194,7 @@ int hil_child_send(struct hil_child *c, const char *text, size_t length)
     return 0;
 }
 
-/* More of what the child sends; or why there is none. */
+/* Receives more data from the child. Returns 0 or an errno. */
 static int child_receive(struct hil_child *c, int milliseconds)
 {
     struct pollfd ready = {.fd = c->socket, .events = POLLIN};

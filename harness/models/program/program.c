@@ -16,14 +16,14 @@
 
 static const char program_prefix[] = "program:";
 
-/* A number in a line takes no more than this. */
+/* The longest number in a line. */
 enum { PROGRAM_NUMBER_BYTES = 26 };
 
 struct program {
-    struct hil_model model; /* first: a component knows it by this */
+    struct hil_model model; /* first member: a component finds it by this */
     struct hil_program_tables tables;
     char **argv;
-    double start_s, answer_s; /* how long it may take */
+    double start_s, answer_s; /* longest time to start, and to answer */
 };
 
 /* --- a component ------------------------------------------------------------------------------ */
@@ -33,11 +33,11 @@ struct running {
     struct hil_child *child;
     hil_log_fn *log;
     void *log_arg;
-    char *line; /* that is sent */
+    char *line; /* the line to send */
     bool real_time;
-    bool asked;        /* an answer is due */
-    uint64_t asked_ns; /* when */
-    double *newest;    /* outputs */
+    bool asked;        /* an answer has not come yet */
+    uint64_t asked_ns; /* time of the question */
+    double *newest;    /* outputs of the newest answer */
 };
 
 __attribute__((format(printf, 3, 4))) static int running_fails(const struct running *r, int rc,
@@ -63,7 +63,7 @@ static int running_lost(const struct running *r, int rc)
     return running_fails(r, rc, "%s", text);
 }
 
-/* Adds numbers to a line, exactly. */
+/* Appends numbers to a line, without loss. */
 static char *running_add(char *to, const double *values, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -78,7 +78,7 @@ static int running_send(const struct running *r, char *end)
     return rc ? running_lost(r, rc) : 0;
 }
 
-/* Whether the line is so many numbers, and nothing else. */
+/* Whether the line consists of exactly this many numbers. */
 static bool running_numbers(const char *line, double *out, unsigned count)
 {
     char *end;
@@ -120,8 +120,8 @@ static char *running_step_line(const struct running *r, uint64_t t_ns, const dou
     return running_add(at, in, r->program->model.inputs.count);
 }
 
-/* Against the clock a step does not wait: it has the newest answer, and asks again if there is one.
- */
+/* In real time a step does not wait: it uses the newest answer, and asks again once an answer has
+ * come. */
 static int running_step_now(struct running *r, uint64_t t_ns, const double *in, double *out)
 {
     const unsigned count = r->program->model.outputs.count;
@@ -181,7 +181,7 @@ static void program_destroy(void *self)
     free(r);
 }
 
-/* Its tables come first, as they did before. */
+/* The program first repeats its tables, which must be the same as before. */
 static int running_greet(const struct running *r, int milliseconds)
 {
     struct hil_program_tables *tables = calloc(1, sizeof *tables);
@@ -201,7 +201,7 @@ static int running_greet(const struct running *r, int milliseconds)
     return rc;
 }
 
-/* What it is made of, and whether it agrees. */
+/* Sends the component's values, and gets the program's agreement. */
 static int running_make(const struct running *r, const struct hil_config *config)
 {
     const struct hil_model *m = &r->program->model;
@@ -285,7 +285,7 @@ static void program_describe(struct program *p)
     };
 }
 
-/* Starts the program, and lets it say its tables. Its text is hashed as well. */
+/* Starts the program to get its tables, whose text is hashed, too. */
 static int program_ask(struct program *p, uint64_t *hash, const struct hil_said *said)
 {
     struct hil_child *child;
@@ -430,7 +430,7 @@ static int program_locate(char **whole, const char *name, const char *folder,
     return rc;
 }
 
-/* The program, and what the settings add. NULL: no memory. */
+/* The program and its arguments from the settings. NULL: memory ran out. */
 static char **program_arguments(const char *path, const struct hil_settings *settings)
 {
     char **argv = calloc(settings->count + 2, sizeof *argv);

@@ -8,7 +8,8 @@
 
 #include "../../base/foreign.h"
 
-/* The next word of the line, which may have blanks in double quotes; NULL: there is none. */
+/* The next word of the line, which may be in double quotes if it has blanks; NULL: there is
+ * none. */
 static char *tables_word(char **line)
 {
     char *word = *line + strspn(*line, " \t\r");
@@ -33,7 +34,7 @@ static bool tables_number(const char *word, double *value)
     return end != word && *end == '\0' && isfinite(*value);
 }
 
-/* The rest of the line, fit to be printed. */
+/* The rest of the line in printable form. */
 static char *tables_text(const char *line)
 {
     const char *text = line + strspn(line, " \t\r");
