@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names that a column may have, from the shortest on. */
+/* The possible names of a column, from the shortest to the longest. */
 enum { COLUMNS_NAMES = 3 };
 
-/* Columns in the making. */
+/* Columns under construction. */
 struct draft {
     const struct hil_scenario *scenario;
     unsigned node;
@@ -39,9 +39,9 @@ static void draft_add(struct draft *d, const struct hil_column *column, const ch
 
 /* --- times ------------------------------------------------------------------------------------ */
 
-/* Against the clock a step may be left out, or run late, and a plant may be late. In virtual time
- * row r is of step r * decimation, and all plants are where the clock is: then only the first of
- * these stays, but the others' names are kept free. */
+/* In real time a step may be left out or run late, and a plant may be late. In virtual time row r
+ * is step r * decimation, and all plants are at the time of the clock, so only the first of these
+ * columns is kept. The names of the others remain reserved. */
 enum { COLUMNS_TIMES = 3 };
 
 static void add_times(struct draft *d)
@@ -69,7 +69,7 @@ struct run {
     const struct hil_signal *first, *last;
     unsigned count;
     const struct hil_quantity *row;
-    unsigned from, to; /* places of a wide row */
+    unsigned from, to; /* range of places in a wide row */
 };
 
 static const struct hil_component *component_of(const struct hil_system *s,
@@ -78,8 +78,9 @@ static const struct hil_component *component_of(const struct hil_system *s,
     return &s->components[signal->component];
 }
 
-/* Whether the next signal is of the same array and the same row, and the next one there: of a wide
- * row the next place, or the first of the next component behind all places of this one. */
+/* Whether the next signal continues the run: it has the same array and the same row, and is the
+ * next one there. In a wide row that is the next place, or the first place of the next component
+ * after all places of this one. */
 static bool run_goes_on(const struct hil_system *s, const struct run *run,
                         const struct hil_signal *next)
 {
@@ -111,7 +112,7 @@ static struct run run_of(const struct hil_system *s, const struct hil_signal *si
     return run;
 }
 
-/* "[*]", "[0-3]", "[2]"; nothing of a thing that is no array. */
+/* "[*]", "[0-3]", "[2]"; empty for something that is not an array. */
 static void put_span(char text[HIL_SIGNAL_NAME_BYTES], unsigned first, unsigned last, unsigned of)
 {
     const size_t used = strlen(text), room = HIL_SIGNAL_NAME_BYTES - used;
@@ -126,14 +127,14 @@ static void put_span(char text[HIL_SIGNAL_NAME_BYTES], unsigned first, unsigned 
         snprintf(text + used, room, "[%u-%u]", first, last);
 }
 
-/* Of a signal that faults act on there are two: this is of the one without. */
+/* A signal on which faults act has two columns; this prefix is for the one without the faults. */
 static const char *run_prefix(const struct run *run)
 {
     return run->first->original ? HIL_ORIGINAL : "";
 }
 
-/* "motor[*].speed_rad_per_s", "mixer.input[*]"; of an array "mixer[*].input[0-2]", so that the name
- * and how many there are together tell which is which. */
+/* "motor[*].speed_rad_per_s", "mixer.input[*]". For an array of wide rows it is
+ * "mixer[*].input[0-2]"; name and number of values together identify each value. */
 static void run_name(const struct hil_system *s, const struct run *run,
                      char text[HIL_SIGNAL_NAME_BYTES])
 {
@@ -191,7 +192,7 @@ static void add_measure(struct draft *d, const struct hil_measure *m)
     draft_add(d, &reference, longer, longer);
 }
 
-/* Number `i` of those that are made at the node. */
+/* Measure number `i` of those computed at the node. */
 static const struct hil_measure *measure_at(const struct draft *d, unsigned i)
 {
     const struct hil_system *s = d->scenario->system;
@@ -213,7 +214,7 @@ static void add_measures(struct draft *d)
 
 /* --- recorded signals ------------------------------------------------------------------------- */
 
-/* Whether the measure made of each signal is of just those of the run. */
+/* Whether the measure of each signal covers exactly the signals of the run. */
 static bool is_of_run(const struct hil_measure *m, const struct run *run)
 {
     for (unsigned i = 0; i < run->count; i++)
@@ -222,13 +223,13 @@ static bool is_of_run(const struct hil_measure *m, const struct run *run)
     return true;
 }
 
-/* The measure that is made here of each of these signals; NULL: there is none. */
+/* The measure that is computed here for each of these signals; NULL: there is none. */
 static const char *each_measured(const struct draft *d, const struct run *run)
 {
     const struct hil_measure *m;
 
     for (unsigned i = 0; i < measure_count(d); i += m->is.of ? m->is.of : 1) {
-        m = measure_at(d, i); /* those of an array stand in a row: this is its first */
+        m = measure_at(d, i); /* the measures of an array are consecutive, and this is the first */
         if (m->is.of == run->count && is_of_run(m, run))
             return m->is.name;
     }
@@ -292,7 +293,7 @@ static void sort_names(const struct draft *d, struct name *sorted)
     qsort(sorted, d->count, sizeof *sorted, compare_names);
 }
 
-/* Columns that share a name take a longer one. */
+/* Columns with the same name get longer names. */
 static void lengthen_names(struct draft *d, struct name *sorted, unsigned length)
 {
     sort_names(d, sorted);
@@ -302,7 +303,7 @@ static void lengthen_names(struct draft *d, struct name *sorted, unsigned length
                 d->at[sorted[k].column].name = d->names[sorted[k].column][length];
 }
 
-/* What was recorded more than once is numbered. */
+/* Signals that were recorded more than once are numbered. */
 static void number_names(struct draft *d, struct name *sorted)
 {
     char text[HIL_SIGNAL_NAME_BYTES + 16];

@@ -9,21 +9,21 @@
 
 #include "../h5/journal.h"
 
-/* All of HDF5's filters were left out: shuffling and deflating. */
+/* The mask of HDF5's filters that are not applied: shuffling and deflating. */
 enum { NO_FILTERS = 3 };
 
 struct continued {
     uint64_t width, chunk_rows;
-    uint64_t chunks, buffered; /* chunks in the file; rows behind them */
-    double *rows;              /* those, of which the journal knows */
-    double *number;            /* of one number of each: what a chunk in the file has */
+    uint64_t chunks, buffered; /* chunks in the file; rows after them */
+    double *rows;              /* those rows, which are in the journal */
+    double *number;            /* one number of each row, as in a chunk of the file */
     struct hil_extent *extents;
 };
 
 struct hil_continuation {
     struct hil_journal *journal;
     int file;
-    uint64_t end; /* of the file */
+    uint64_t end; /* length of the file */
     struct continued *streams;
     unsigned stream_count;
 };
@@ -37,7 +37,7 @@ uint64_t hil_continuation_rows(const struct hil_continuation *c, unsigned stream
     return s->chunks * s->chunk_rows + s->buffered;
 }
 
-/* A chunk holds one number of its rows. */
+/* A chunk holds one number of each of its rows. */
 static int write_number(struct hil_continuation *c, struct continued *s, uint64_t number)
 {
     const size_t bytes = s->chunk_rows * sizeof *s->number;
@@ -113,7 +113,7 @@ static int continue_stream(struct hil_continuation *c, unsigned index)
         return -ENOMEM;
     const int64_t rows = hil_journal_read_rows(c->journal, index, s->rows);
     s->buffered = rows < 0 ? 0 : (uint64_t)rows;
-    if (s->buffered == s->chunk_rows) /* the writer was killed before it had told of the chunk */
+    if (s->buffered == s->chunk_rows) /* the writer was killed before it reported the chunk */
         return write_chunk(c, index);
     return rows < 0 ? (int)rows : 0;
 }

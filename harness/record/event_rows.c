@@ -23,8 +23,8 @@ const char *hil_event_kind_name(enum hil_event_kind kind)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* First nothing, then arrays of nodes, arrays of components, of each of these the rows of its
- * model: inputs, then outputs; and the faults. */
+/* Numbers are assigned in this order: nothing; arrays of nodes; arrays of components; for each of
+ * these the rows of its model, inputs before outputs; the faults. */
 static const struct hil_model *model_of(const struct hil_system *s, unsigned array)
 {
     return s->components[s->component_arrays[array].first].model;
@@ -42,8 +42,8 @@ struct hil_event_of hil_event_of_component(const struct hil_system *s, unsigned 
     return (struct hil_event_of){1 + s->node_array_count + c->array, c->is.index, 0};
 }
 
-/* The number of the first row of an array of components; after the last array, of the first fault.
- */
+/* The number of the first row of an array of components. After the last array it is the number of
+ * the first fault. */
 static uint32_t first_signal_of(const struct hil_system *s, unsigned array)
 {
     uint32_t number = 1 + s->node_array_count + s->component_array_count;
@@ -58,7 +58,7 @@ struct hil_event_of hil_event_of_fault(const struct hil_system *s, unsigned faul
     return (struct hil_event_of){first_signal_of(s, s->component_array_count) + fault, 0, 0};
 }
 
-/* After the faults each tunable has a name of its own. */
+/* Numbers after the faults are for tunables, each with its own name. */
 struct hil_event_of hil_event_of_tunable(const struct hil_system *s, unsigned tunable)
 {
     return (struct hil_event_of){

@@ -11,15 +11,15 @@
 #include "../h5/trace_rows.h"
 #include "export_events.h"
 
-/* The first names of a run's tables: of the time, and of these behind it. */
+/* The first names in a run's tables: the time, followed by these. */
 #define STEP_NAMES ",step,missing_rows"
 static const char step_names[] = STEP_NAMES, first_names[] = "time_s" STEP_NAMES;
 
-/* A stream on its way into a table. */
+/* A stream that is being written to a table. */
 struct table {
     const struct hil_stream_config *stream;
     struct hil_trace_rows rows;
-    double next_step; /* of the row that should come next */
+    double next_step; /* step expected in the next row */
     FILE *to;
 };
 
@@ -30,13 +30,13 @@ void export_number(double value, FILE *to)
     fputs(hil_number(text, value), to);
 }
 
-/* The steps have their own place, whether they were recorded or not. */
+/* Steps have their own column, whether they were recorded or not. */
 static bool is_step(const struct hil_column *column)
 {
     return strcmp(column->name, "step") == 0;
 }
 
-/* "speed"; of several "speed_0", or where another column is called that "speed[0]". */
+/* "speed"; with several values "speed_0", or "speed[0]" if another column has that name. */
 static void put_name(const struct table *table, const struct hil_column *column, unsigned place)
 {
     char name[512];
@@ -95,7 +95,7 @@ static void put_row(struct table *table, size_t row)
     putc('\n', table->to);
 }
 
-/* The rows that have been read. */
+/* Writes the rows of the current block. */
 static int put_block(struct table *table)
 {
     errno = 0;
@@ -161,7 +161,7 @@ bool hil_export_made(const char *dir, const char *name)
     return read && (begins_with(line, first_names) || begins_with(line, export_event_names));
 }
 
-/* Says what became of a table. Returns `rc`. */
+/* Reports the result of writing a table. Returns `rc`. */
 static int export_tell(const char *path, uint64_t rows, int rc, FILE *messages)
 {
     char shown[HIL_PATH_BYTES];

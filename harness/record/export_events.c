@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-/* Our names have neither commas nor quotes; those of a file that is anybody's may. */
+/* Our names have neither commas nor quotes, but names in an untrusted file may. */
 static void put_text(const char *text, FILE *to)
 {
     for (; *text; text++)

@@ -15,15 +15,15 @@
 #include "../h5/trace_rows.h"
 #include "mcap.h"
 
-/* Rows of all streams lie in memory, so many bytes of them. */
+/* The most bytes of rows of all streams in memory. */
 enum { MCAP_ROWS_BYTES = 32 << 20, MCAP_ROWS_LEAST = 64, MCAP_NAME_BYTES = 256 };
 
-/* A stream on its way to its channel. */
+/* A stream that is being written to its channel. */
 struct topic {
     struct hil_trace_rows rows;
-    char (*keys)[MCAP_NAME_BYTES]; /* of each column, in the messages */
-    unsigned time, channel;        /* time: its column */
-    size_t row;                    /* of those in memory, the next */
+    char (*keys)[MCAP_NAME_BYTES]; /* key of each column in the messages */
+    unsigned time, channel;        /* time: index of its column */
+    size_t row;                    /* index of the next row in memory */
     uint64_t t_ns;                 /* its time */
 };
 
@@ -31,14 +31,14 @@ struct mcap_export {
     struct hil_trace_reader *trace;
     struct hil_mcap *mcap;
     struct topic *topics;
-    struct topic **due; /* a heap: the first has the next row */
+    struct topic **due; /* a heap: the first topic has the earliest row */
     unsigned topic_count, due_count;
     struct hil_trace_events events;
-    size_t event; /* the next */
+    size_t event; /* the next event */
     unsigned event_channel;
-    char *message; /* room for the longest */
+    char *message; /* has room for the longest message */
     uint64_t written;
-    char *schema; /* the newest */
+    char *schema; /* the newest schema */
     unsigned schema_id;
 };
 
@@ -52,7 +52,7 @@ static bool key_taken(const struct topic *t, unsigned before, const char *key)
     return false;
 }
 
-/* "cell[0-3].current_a" becomes cell_0_3_current_a: a key that no program has to quote. */
+/* "cell[0-3].current_a" becomes cell_0_3_current_a, a key that needs no quotes in any program. */
 static void key_make(struct topic *t, unsigned column)
 {
     const char *from = t->rows.stream->columns[column].name;
@@ -73,7 +73,7 @@ static void key_make(struct topic *t, unsigned column)
         snprintf(key + length, 16, "_%u", number);
 }
 
-/* Its step is told of each row, whether it was recorded or not. */
+/* The step is written for each row in any case, so a recorded step column is left out. */
 static bool topic_leaves_out(const struct topic *t, unsigned column)
 {
     return t->rows.steps && strcmp(t->rows.stream->columns[column].name, "step") == 0;
@@ -104,7 +104,7 @@ static json_t *schema_column(const struct hil_column *c)
     return c->width == 1 ? number : json_pack("{s:s, s:o}", "type", "array", "items", number);
 }
 
-/* The schema's text, to be freed; takes the properties. */
+/* The schema's text, which the caller frees; takes ownership of the properties. */
 static char *schema_object(json_t *properties)
 {
     json_t *schema = json_pack("{s:s, s:o}", "type", "object", "properties", properties);
@@ -127,7 +127,7 @@ static char *schema_make(const struct topic *t)
     return schema_object(properties);
 }
 
-/* Nodes of one array, which record the same, have one schema. */
+/* Nodes of one array that record the same signals share a schema. */
 static int schema_add(struct mcap_export *x, const struct topic *t)
 {
     const char *name = t->rows.stream->name;
@@ -154,7 +154,7 @@ static uint64_t topic_ns(double time_s)
     return ns > 0 && ns < 0x1p63 ? (uint64_t)ns : 0;
 }
 
-/* Goes to the next row; there are none left when the rows in memory are none. */
+/* Goes to the next row. At the end there are no rows in memory. */
 static int topic_next(struct topic *t)
 {
     int rc = 0;
@@ -168,7 +168,7 @@ static int topic_next(struct topic *t)
     return rc;
 }
 
-/* Its signals by the scenario's names. */
+/* The channel's metadata has the scenario's names of the signals. */
 static int topic_add_channel(struct mcap_export *x, struct topic *t)
 {
     const struct hil_stream_config *stream = t->rows.stream;
@@ -267,7 +267,7 @@ static int message_write(struct mcap_export *x, const struct topic *t)
             to = message_column(to, t, i);
     if (t->rows.steps)
         to = message_number(stpcpy(to, ",\"step\":"), t->rows.steps[t->row]);
-    x->message[0] = '{'; /* in place of the first comma */
+    x->message[0] = '{'; /* replaces the first comma */
     to = stpcpy(to, "}");
     x->written++;
     return hil_mcap_add(x->mcap, t->channel, t->t_ns, x->message, (size_t)(to - x->message));
@@ -298,7 +298,7 @@ static int events_open(struct mcap_export *x)
               : hil_mcap_add_channel(x->mcap, "/" HIL_EVENTS, schema, NULL, 0, &x->event_channel);
 }
 
-/* A name in quotes; of one that is anybody's no more than fits. */
+/* A name in quotes; if it comes from an untrusted file it is cut to fit. */
 static char *message_text(char *to, const char *key, const char *text)
 {
     char shown[MCAP_NAME_BYTES];
@@ -328,7 +328,7 @@ static int event_write(struct mcap_export *x, const struct hil_trace_event *even
                         (size_t)(to - message));
 }
 
-/* Those until then. */
+/* Writes the events up to this time. */
 static int events_write(struct mcap_export *x, uint64_t t_ns)
 {
     int rc = 0;
@@ -343,7 +343,7 @@ static int events_write(struct mcap_export *x, uint64_t t_ns)
 
 /* --- in the order of time ------------------------------------------------------------------ */
 
-/* At one time in the order of the record. */
+/* At the same time, topics keep the order of the record. */
 static bool due_before(const struct topic *a, const struct topic *b)
 {
     return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a < b;
@@ -452,7 +452,7 @@ static int export_to(struct mcap_export *x, const char *path)
     return rc ? rc : closed;
 }
 
-/* Under another name, until it is whole. */
+/* The file has another name until it is complete. */
 static int export_named(struct mcap_export *x, const char *path)
 {
     char part[HIL_PATH_BYTES + 8];

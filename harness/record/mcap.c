@@ -11,7 +11,7 @@
 #include "../base/list.h"
 #include "../base/version.h"
 
-/* Records, by their first byte. */
+/* Record types, the first byte of each record. */
 enum {
     MCAP_HEADER = 0x01,
     MCAP_FOOTER = 0x02,
@@ -28,12 +28,12 @@ enum {
     MCAP_DATA_END = 0x0f,
 };
 
-/* A chunk ends with the message that reaches this. */
+/* A chunk ends with the message that reaches this size. */
 enum { MCAP_CHUNK_BYTES = 1 << 20, MCAP_ZSTD_LEVEL = 1 };
 
 static const uint8_t mcap_magic[] = {0x89, 'M', 'C', 'A', 'P', '0', '\r', '\n'};
 
-/* Bytes one after the other. Where memory ends, they end. */
+/* A growing array of bytes. If memory runs out it stops growing. */
 struct mcap_bytes {
     uint8_t *at;
     size_t used, room;
@@ -46,16 +46,17 @@ struct mcap_entry {
 };
 
 struct hil_mcap {
-    FILE *file, *chunk_indices; /* these are written behind the chunks: a file without a name */
+    FILE *file, *chunk_indices; /* an unnamed temporary file with records to be written after the
+                                 * chunks */
     uint64_t at;                /* bytes written */
-    uint32_t crc;               /* of the section */
+    uint32_t crc;               /* of the current section */
     int rc;
     ZSTD_CCtx *zstd;
     struct mcap_bytes chunk, packed, record;
-    struct mcap_bytes schemas, channels, metadata_indices; /* again for the summary */
-    struct mcap_entry *entries;                            /* of the chunk's messages */
+    struct mcap_bytes schemas, channels, metadata_indices; /* copies for the summary */
+    struct mcap_entry *entries;                            /* messages of the current chunk */
     size_t entry_count;
-    uint64_t *counts; /* messages of each channel */
+    uint64_t *counts; /* number of messages in each channel */
     uint64_t first_ns, last_ns, chunk_first_ns, chunk_last_ns;
     uint64_t message_count;
     unsigned schema_count, channel_count, chunk_count, metadata_count;
@@ -78,7 +79,7 @@ static void bytes_put(struct mcap_bytes *b, const void *data, size_t size)
     b->used += size;
 }
 
-/* The least byte first. */
+/* Little-endian. */
 static void bytes_number(struct mcap_bytes *b, uint64_t number, unsigned size)
 {
     uint8_t bytes[8];
@@ -94,7 +95,7 @@ static void bytes_text(struct mcap_bytes *b, const char *text)
     bytes_put(b, text, strlen(text));
 }
 
-/* A record or an array begins with its length, which is known at its end. */
+/* A record or an array begins with its length, which is filled in at its end. */
 static size_t bytes_begin(struct mcap_bytes *b, unsigned length_bytes)
 {
     bytes_number(b, 0, length_bytes);
@@ -147,7 +148,7 @@ static int mcap_write(struct hil_mcap *m, const void *data, size_t size)
     return m->rc;
 }
 
-/* Writes what has been put together, which is then empty. */
+/* Writes the collected bytes, and clears them. */
 static int mcap_write_bytes(struct hil_mcap *m, struct mcap_bytes *b)
 {
     if (b->failed)
@@ -182,7 +183,7 @@ int hil_mcap_create(struct hil_mcap **mcap, const char *path)
     mcap_write(m, mcap_magic, sizeof mcap_magic);
     const size_t header = bytes_record(&m->record, MCAP_HEADER);
     snprintf(library, sizeof library, "hiloco %s", hil_version);
-    bytes_text(&m->record, ""); /* of no profile */
+    bytes_text(&m->record, ""); /* no profile */
     bytes_text(&m->record, library);
     bytes_end(&m->record, header, 8);
     mcap_write_bytes(m, &m->record);
@@ -192,7 +193,7 @@ int hil_mcap_create(struct hil_mcap **mcap, const char *path)
 
 /* --- what is known of the messages ----------------------------------------------------------- */
 
-/* Writes the record, and keeps it for the summary. */
+/* Writes the record, and keeps a copy for the summary. */
 static int mcap_write_twice(struct hil_mcap *m, struct mcap_bytes *again)
 {
     bytes_put(again, m->record.at, m->record.used);
@@ -260,7 +261,7 @@ static int entry_compare(const void *a, const void *b)
     return (one->offset > other->offset) - (one->offset < other->offset);
 }
 
-/* Where the messages of each channel are, which the chunk's index is told. */
+/* Writes the positions of each channel's messages, and adds them to the chunk's index. */
 static void chunk_write_entries(struct hil_mcap *m, struct mcap_bytes *index)
 {
     qsort(m->entries, m->entry_count, sizeof *m->entries, entry_compare);
@@ -309,7 +310,7 @@ static int chunk_keep_index(struct hil_mcap *m, struct mcap_bytes *index)
     return m->rc;
 }
 
-/* Writes the chunk and what belongs to it, and begins another. */
+/* Writes the chunk with its indices, and begins another. */
 static int chunk_end(struct hil_mcap *m)
 {
     static const char compression[] = "zstd";
@@ -428,7 +429,7 @@ static void summary_chunk_indices(struct hil_mcap *m)
         mcap_fail(m, -EIO);
 }
 
-/* Notes where the group is that was written since `start`. */
+/* Records the position of the group that was written since `start`. */
 static void summary_group(struct hil_mcap *m, struct mcap_bytes *offsets, unsigned opcode,
                           uint64_t *start)
 {
@@ -462,7 +463,7 @@ static void summary_write(struct hil_mcap *m)
     mcap_write_bytes(m, &offsets);
     free(offsets.at);
 
-    /* Its sum is over all of the summary, and over the footer as far as that. */
+    /* The checksum covers the summary, and the footer up to the checksum. */
     bytes_number(&m->record, MCAP_FOOTER, 1);
     bytes_number(&m->record, 8 + 8 + 4, 8);
     bytes_number(&m->record, summary, 8);

@@ -1,6 +1,6 @@
 #include "recent.h"
 
-/* Relaxed: whoever reads may do so at any time, and each extreme may be newer than the other. */
+/* Relaxed: readers may read at any time, and one extreme may be newer than the other. */
 static double recent_get(const _Atomic double *from)
 {
     return atomic_load_explicit(from, memory_order_relaxed);
@@ -11,8 +11,8 @@ static void recent_set(_Atomic double *to, double value)
     atomic_store_explicit(to, value, memory_order_relaxed);
 }
 
-/* The extremes change while the block has no number, so that those of the one before, in the same
- * place, are not taken for its own. */
+/* While the extremes change the block has no number. Thus the extremes of the previous block in
+ * this place are not mistaken for those of the new one. */
 static void recent_begin(struct hil_block *b, uint64_t number, double value)
 {
     atomic_store_explicit(&b->number, 0, memory_order_relaxed);

@@ -1,13 +1,13 @@
 /*
- * A ring is a power of two of rows; head and tail count all rows ever committed and
- * written, so their difference is what the ring holds:
+ * A ring is a power of two of rows; head and tail count all rows ever committed and written, so
+ * their difference is what the ring holds:
  *
  *      tail                          head
  *       | written next ...            | filled next ...
  *
- * The loop stores head, the writer stores tail, each with release order behind the rows
- * they speak of. The loop keeps the tail that it saw last and looks again only when the
- * ring seems full: an ordinary row touches one cache line beside itself.
+ * The loop stores head, the writer stores tail, each with release order after the rows concerned.
+ * The loop keeps the last tail that it saw, and reads it again only when the ring seems full. An
+ * ordinary row thus touches a single cache line besides its own.
  */
 #include "recorder.h"
 
@@ -32,60 +32,62 @@
 
 enum {
     CACHE_LINE = 64,
-    WRITER_PERIOD_NS = 5000000, /* how often it looks */
+    WRITER_PERIOD_NS = 5000000, /* interval of its looks */
     WRITER_PERIOD_REAL_TIME_NS = 50000000,
-    WAIT_NS = 50000,    /* how often a lossless loop looks for room */
-    WRITER_ROWS = 1024, /* written before their room is given back */
+    WAIT_NS = 50000,    /* interval at which a lossless loop checks for room */
+    WRITER_ROWS = 1024, /* rows written before their room is released */
     RING_ROWS_MIN = 4096,
-    RING_EVENTS = 2048, /* less than a chunk of them has: trace.c */
-    WRITERS_MAX = 10,   /* that are started one after the other */
+    RING_EVENTS = 2048, /* less than a chunk of events: trace.c */
+    WRITERS_MAX = 10,   /* how many writers may be started, one after the other */
 };
 
-/* The most that rings take where rows would be lost otherwise: one, and all of them. */
+/* The most memory for rings that could lose rows: for one, and for all of them. */
 static const size_t ring_bytes = (size_t)64 << 20, rings_bytes = (size_t)512 << 20;
 
-/* Where the loop may wait a ring need only bridge the writer's sleep, and stay in cache. */
+/* If the loop may wait, a ring only has to bridge the writer's sleep, and should fit in the
+ * cache. */
 static const size_t ring_bytes_lossless = (size_t)4 << 20;
 
 struct hil_stream {
-    alignas(CACHE_LINE) _Atomic uint64_t head; /* this line is the loop's */
+    alignas(CACHE_LINE) _Atomic uint64_t head; /* this cache line belongs to the loop */
     uint64_t tail_seen;
     _Atomic uint64_t dropped;
-    uint64_t mask; /* rows in the ring, less one */
+    uint64_t mask; /* number of rows in the ring - 1 */
     double *rows;
-    const _Atomic bool *must_wait; /* for room; while the writer runs and is lossless */
+    const _Atomic bool *must_wait; /* to wait for room, while a lossless writer runs */
     unsigned width;
 
-    alignas(CACHE_LINE) _Atomic uint64_t tail; /* this one the writer's */
+    alignas(CACHE_LINE) _Atomic uint64_t tail; /* this cache line belongs to the writer */
 };
 
 _Static_assert(sizeof(struct hil_stream) == 2 * CACHE_LINE, "one line for either side");
 
-/* All that child processes reach; the rings lie behind it. */
+/* The memory shared with child processes; the rings follow it. */
 struct shared {
     _Atomic bool must_wait;
-    _Atomic uint64_t discarded; /* rows that the writer took after its error */
-    _Atomic bool writing;       /* the writer's: the trace is there */
-    _Atomic bool stop;          /* the writer is to end */
-    _Atomic int error;          /* the first that was met */
-    _Atomic unsigned drained;   /* the ring that the writer takes from, or did last */
+    _Atomic uint64_t discarded; /* rows that the writer discarded after its error */
+    _Atomic bool writing;       /* set by the writer: the trace exists */
+    _Atomic bool stop;          /* tells the writer to end */
+    _Atomic int error;          /* the first error */
+    _Atomic unsigned drained;   /* the ring that the writer is emptying, or emptied last */
     struct hil_stream streams[];
 };
 
 struct hil_recorder {
     struct shared *shared;
     size_t shared_bytes;
-    unsigned stream_count; /* of the trace; each has the ring of its number */
-    unsigned event_rings;  /* the last one's, from its number on */
+    unsigned stream_count; /* number of the trace's streams; each has the ring of its number */
+    unsigned event_rings;  /* number of rings of the last stream, beginning with its own */
     bool lossless;
 
     char *path;
-    struct hil_journal *journal;           /* until the writer has it */
-    struct hil_trace *trace;               /* of the process that writes it */
-    struct hil_continuation *continuation; /* in place of that: the writer before was killed */
+    struct hil_journal *journal;           /* until the writer takes it */
+    struct hil_trace *trace;               /* only in the process that writes it */
+    struct hil_continuation *continuation; /* replaces the trace if the previous writer was
+                                            * killed */
     struct hil_recorder_owner owner;
-    pid_t writer;     /* 0: there is none */
-    unsigned writers; /* that were started */
+    pid_t writer;     /* 0: none */
+    unsigned writers; /* number of writers that were started */
     bool finished;
 };
 
@@ -159,7 +161,7 @@ static unsigned ring_count(const struct hil_recorder *recorder)
     return recorder->stream_count + (recorder->event_rings ? recorder->event_rings - 1 : 0);
 }
 
-/* The stream of the trace that the ring's rows go to. */
+/* The trace's stream for the ring's rows. */
 static unsigned stream_of(const struct hil_recorder *recorder, unsigned ring)
 {
     return ring < recorder->stream_count ? ring : recorder->stream_count - 1;
@@ -200,7 +202,7 @@ static size_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The rows that can be taken from the ring in one piece. */
+/* The rows that can be taken from the ring in one contiguous piece. */
 static size_t next_piece(const struct hil_recorder *recorder, unsigned ring, uint64_t tail,
                          uint64_t head)
 {
@@ -213,7 +215,7 @@ static size_t next_piece(const struct hil_recorder *recorder, unsigned ring, uin
     return least(count, hil_trace_room(recorder->trace, stream_of(recorder, ring)));
 }
 
-/* Empties a ring, as far as the trace has room. Returns the number of rows that it took. */
+/* Empties a ring, as far as the trace has room. Returns the number of rows taken. */
 static uint64_t drain_to(struct hil_recorder *recorder, unsigned index, uint64_t head)
 {
     struct hil_stream *stream = &recorder->shared->streams[index];
@@ -243,8 +245,8 @@ static uint64_t drain_events(struct hil_recorder *recorder)
     return count;
 }
 
-/* Where the order of chunks matters, what happened before these rows goes first: events that are
- * there once it is known how many rows there are. */
+/* If the order of chunks matters, events before these rows must be written first. The number of
+ * rows is read before the events, so all those events are there. */
 static uint64_t drain(struct hil_recorder *recorder, unsigned ring)
 {
     const uint64_t head = head_of(recorder, ring);
@@ -263,12 +265,12 @@ static uint64_t drain_all(struct hil_recorder *recorder)
     return count;
 }
 
-/* The rest of all rings; and nobody waits for anybody's any more. */
+/* Writes the rest of all rings; chunks no longer wait for each other. */
 static void write_rest(struct hil_recorder *recorder)
 {
-    while (drain_all(recorder) > 0) /* a stream may have waited for one behind it */
+    while (drain_all(recorder) > 0) /* a stream may have waited for one after it */
         ;
-    hil_trace_end_order(recorder->trace); /* an interrupted run's need not all be there */
+    hil_trace_end_order(recorder->trace); /* an interrupted run may lack rows */
     drain_all(recorder);
 }
 
@@ -281,8 +283,8 @@ static void end_trace(struct hil_recorder *recorder)
     recorder->trace = NULL;
 }
 
-/* Beside loops in real time it takes what nobody else wants. It takes and gives back the same
- * buffers for every chunk; they should not go back to the kernel each time. */
+/* Beside real-time loops, the writer only gets time that nobody else wants. It allocates and frees
+ * the same buffers for every chunk, which should not go back to the kernel each time. */
 static void settle_writer(const struct hil_recorder *recorder)
 {
     const struct sched_param none = {0};
@@ -298,8 +300,8 @@ static uint64_t tail_of(const struct hil_recorder *recorder, unsigned ring)
     return atomic_load_explicit(&recorder->shared->streams[ring].tail, memory_order_relaxed);
 }
 
-/* What the stream's rings gave by now: in real time less than the trace has, if the writer was
- * killed in between. */
+/* How many rows the stream's rings have handed over. In real time this may be less than the trace
+ * has, if the writer was killed in between. */
 static uint64_t taken_for(const struct hil_recorder *recorder, unsigned stream)
 {
     uint64_t taken = 0;
@@ -309,9 +311,9 @@ static uint64_t taken_for(const struct hil_recorder *recorder, unsigned stream)
     return taken;
 }
 
-/* Behind the rows that the trace has, those that are in the ring still: none, where the writer took
- * rows after an error. Rows that are in the trace and were not given back are of the ring that the
- * writer took from last. */
+/* Positions the rings after the rows in the trace; skips everything if the writer discarded rows
+ * after an error. Rows that are in the trace but not released are from the ring that the writer
+ * emptied last. */
 static void go_on_behind(struct hil_recorder *recorder, unsigned stream)
 {
     const uint64_t rows = recorder->trace ? hil_trace_rows(recorder->trace, stream)
@@ -329,7 +331,7 @@ static void go_on_behind(struct hil_recorder *recorder, unsigned stream)
     }
 }
 
-/* What the first writer would have done, had it lived, or been started. */
+/* Does what the first writer would have done if it had survived, or had been started. */
 static int finish_here(struct hil_recorder *recorder)
 {
     const int before = error_of(recorder);
@@ -357,7 +359,7 @@ static int begin_trace(struct hil_recorder *recorder)
     return rc;
 }
 
-/* Where the writer before was killed. */
+/* Continues after a killed writer. */
 static int go_on(struct hil_recorder *recorder)
 {
     const int rc = hil_continuation_open(&recorder->continuation, recorder->path);
@@ -423,14 +425,14 @@ static bool is_writing(const struct hil_recorder *recorder)
     return atomic_load_explicit(&recorder->shared->writing, memory_order_acquire);
 }
 
-/* Another writer goes on where the trace was begun, unless the end has come. */
+/* Another writer may continue the trace unless the end has come. */
 static bool may_go_on(const struct hil_recorder *recorder)
 {
     return is_writing(recorder) && !recorder->finished && !error_of(recorder) &&
            recorder->writers < WRITERS_MAX;
 }
 
-/* Whether the writer has ended; waits for it where it is told to. */
+/* Whether the writer has ended; waits for that if the options say so. */
 static bool writer_ended(struct hil_recorder *recorder, int options)
 {
     int status;
@@ -511,7 +513,7 @@ static size_t aligned(size_t size)
     return (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-/* How many rows a ring of the stream holds, a power of two: all that are expected, at best. */
+/* How many rows a ring of the stream holds, a power of two: ideally all expected rows. */
 static uint64_t ring_rows(const struct hil_stream_config *config, size_t bytes_max)
 {
     const size_t row_bytes = hil_stream_width(config) * sizeof(double);

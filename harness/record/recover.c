@@ -21,7 +21,7 @@ static void recover_tell(const char *dir, const struct hil_trace_reader *trace, 
     }
 }
 
-/* What is there in the end can be read, or is said not to be. */
+/* Shows the recovered record, or says that it cannot be read. */
 static int recover_show(const char *dir, FILE *messages)
 {
     struct hil_trace_reader *trace;

@@ -25,7 +25,7 @@ double hil_recover_end_s(const struct hil_trace_reader *trace, unsigned stream)
     return end_s;
 }
 
-/* As the run's scenario says it; its models are code, and are not loaded for that. */
+/* The duration in the run's scenario. Its models are code, and are not loaded for this. */
 static double asked_s(const char *dir)
 {
     char path[HIL_PATH_BYTES], mistakes[256];
@@ -41,7 +41,7 @@ static double asked_s(const char *dir)
     return asked;
 }
 
-/* The last row of all streams. */
+/* The time of the last row in any stream. */
 static double reached_s(const struct hil_trace_reader *trace)
 {
     unsigned count;
@@ -53,7 +53,7 @@ static double reached_s(const struct hil_trace_reader *trace)
     return reached;
 }
 
-/* Text from a file that may be anybody's; null where it is none. */
+/* Converts untrusted text to JSON; null if there is none. */
 static json_t *recover_text(const char *text)
 {
     json_t *string = json_string(text);

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-static const double BAND = 0.02;         /* to either side, of the reference */
-static const uint64_t STAYS_SHARE = 10;  /* settled: inside for a tenth of the time there was */
-static const uint64_t STAYS_SAMPLES = 5; /* and for so many samples */
+static const double BAND = 0.02;         /* half-width of the band as a share of the reference */
+static const uint64_t STAYS_SHARE = 10;  /* settled: inside for a tenth of the available time */
+static const uint64_t STAYS_SAMPLES = 5; /* and for this many samples */
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ static struct hil_response *responses_to(const struct hil_responses *r, unsigned
     return &r->at[responses_count(event, r->measure_count)];
 }
 
-/* Other writers may be there already. */
+/* Updates the newest event; other writers may already be there. */
 static void responses_reached(struct hil_responses *r, unsigned event)
 {
     unsigned now = atomic_load_explicit(&r->now, memory_order_relaxed);
@@ -87,7 +87,7 @@ struct hil_moment hil_responses_at(struct hil_responses *r, struct hil_cursor *c
     return moment;
 }
 
-/* Where nothing came before, the reference was what it is. */
+/* If there was no earlier event, the previous reference is the current one. */
 static void response_begin(struct hil_response *r, const struct hil_moment *m,
                            const struct hil_response *before, double reference, double value)
 {
@@ -96,7 +96,8 @@ static void response_begin(struct hil_response *r, const struct hil_moment *m,
     r->before_reference = before->count ? before->reference : reference;
 }
 
-/* A share of the reference; around 0, of where that comes from, for else there would be no band. */
+/* A share of the reference. If that is around 0, it is a share of the previous reference, because
+ * there would be no band otherwise. */
 static double response_band(const struct hil_response *r)
 {
     const double reference = fabs(r->reference);
@@ -107,7 +108,7 @@ static double response_band(const struct hil_response *r)
     return BAND * (reference > BAND * from ? reference : from);
 }
 
-/* What was inside until now did not stay there. */
+/* The signal left the band, so it had not settled. */
 static void response_leave(struct hil_response *r)
 {
     hil_samples_merge(&r->unsettled, &r->settled);
@@ -115,7 +116,7 @@ static void response_leave(struct hil_response *r)
     r->inside = false;
 }
 
-/* What is inside when the change is over has settled then. */
+/* A signal that is inside when the change is over has settled at that time. */
 static void response_enter(struct hil_response *r, const struct hil_event *event, uint64_t t_ns)
 {
     r->inside = true;
@@ -128,7 +129,7 @@ struct response_sample {
     double reference, value;
 };
 
-/* Of all samples. */
+/* For all samples. */
 static inline void response_note(struct hil_response *r, const struct response_sample *s)
 {
     r->count++;
@@ -145,7 +146,7 @@ static inline void response_note(struct hil_response *r, const struct response_s
     }
 }
 
-/* Of those that come when the change is over. */
+/* For samples after the end of the change. */
 static inline void response_judge(struct hil_response *r, const struct hil_event *event,
                                   const struct response_sample *s, double band)
 {
@@ -177,13 +178,14 @@ void hil_response_add(const struct hil_moment *m, unsigned measure, double refer
     response_judge(r, m->event, &sample, response_band(r));
 }
 
-/* What a series does to a response that has settled, and stays inside its band and its extremes. */
+/* The effect of a series on a response that has settled, and stays inside its band and its
+ * extremes. */
 struct response_run {
-    double low, high; /* of the samples */
+    double low, high; /* extremes of the samples */
     double count, mean, squares;
 };
 
-/* As hil_samples_add() would, sample by sample. */
+/* The same as hil_samples_add(), sample by sample. */
 static inline void response_follow(struct response_run *run, double value)
 {
     const double distance = value - run->mean;
@@ -219,8 +221,8 @@ static inline struct response_sample response_sample(const struct hil_response_s
     return (struct response_sample){s->t_ns[i], s->rows[i][reference], s->rows[i][value]};
 }
 
-/* Most series are of such a response: then its memory is looked at once for all of them. Returns
- * whether it is; else nothing was added. */
+/* Fast path for most series: the response has settled, so its memory is accessed once for the whole
+ * series. Returns false, with nothing added, if the series does not qualify. */
 static bool response_add_settled(struct hil_response *r, const struct hil_response_series *s,
                                  unsigned reference, unsigned value, double band)
 {
@@ -235,14 +237,14 @@ static bool response_add_settled(struct hil_response *r, const struct hil_respon
     }
     const bool inside = fabs(run.low - middle) <= band && fabs(run.high - middle) <= band;
     const bool between = run.low >= r->min && run.high <= r->max;
-    if (!same || !inside || !between || isnan(run.mean)) /* for a value was no number */
+    if (!same || !inside || !between || isnan(run.mean)) /* NAN: a value was not a number */
         return false;
     const struct response_sample last = response_sample(s, s->count - 1, reference, value);
     response_take(r, &run, s->count, &last);
     return true;
 }
 
-/* The band is found anew where the reference is another one. */
+/* The band is calculated anew whenever the reference changes. */
 static void response_add_each(struct hil_response *r, const struct hil_moment *m,
                               const struct hil_response_series *s, unsigned reference,
                               unsigned value, double band)
@@ -288,8 +290,9 @@ static bool response_settled(const struct hil_response *r, const struct hil_even
            r->last_ns - r->inside_ns >= there_was / STAYS_SHARE;
 }
 
-/* How far the reference moved; of the start-up, from where the signal was. 0: it is not about
- * that, as where the measure's own band has both. */
+/* How far the reference moved. For the start-up this is the distance from the initial signal. 0
+ * means that the reference did not change, which includes a change within the measure's own
+ * band. */
 static double response_change(const struct hil_response *r, const struct hil_event *e)
 {
     double change = r->reference - (e->startup ? r->first : r->before_reference);

@@ -5,7 +5,7 @@
 
 #include "../scenario/pool.h"
 
-/* All of them, and what their names and their sums are in. */
+/* The distributions, and the storage of their names and sums. */
 struct run_times {
     const struct hil_system *system;
     const struct hil_state *state;

@@ -18,7 +18,7 @@ int hil_streams_number(const struct hil_system *system, unsigned node)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* "cell/007": in the order of the numbers also where names are sorted as text. */
+/* "cell/007": zeros make the order as text the same as the numeric order. */
 static const char *name_stream(struct hil_pool *pool, const struct hil_instance *node)
 {
     char text[HIL_SIGNAL_NAME_BYTES];
@@ -49,7 +49,7 @@ static int make_stream(struct hil_stream_config *stream, struct hil_pool *pool,
     return rc || stream->name ? rc : -ENOMEM;
 }
 
-/* One for each thread with loops. */
+/* The number of event rings: one for each thread with loops. */
 static unsigned event_rings(const struct hil_scenario *s)
 {
     return s->mode == HIL_VIRTUAL ? 1 : s->executor_count;

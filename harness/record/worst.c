@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Into its place, if it has one. */
+/* Inserts the miss at its rank, if it is bad enough. */
 static void keep(struct hil_worst *worst, const struct hil_miss *miss)
 {
     uint32_t place = worst->count;

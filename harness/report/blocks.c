@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Blocks of level 0; of a longer signal each has more rows. 48 MiB. */
+/* The most blocks of level 0; in a longer signal each block has more rows. 48 MiB. */
 enum { BLOCKS_MOST = 1 << 21, BLOCKS_FIRST_ROOM = 1 << 12 };
 
 void hil_blocks_init(struct hil_blocks *b)
@@ -33,7 +33,8 @@ static struct hil_block blocks_joined(const struct hil_block *first, const struc
     };
 }
 
-/* Joins them in pairs, from `from` to `to`, which may be the same. Returns how many there are. */
+/* Joins pairs of blocks from `from` to `to`, which may be the same. Returns the number of
+ * results. */
 static size_t blocks_pair(const struct hil_block *from, size_t count, struct hil_block *to)
 {
     for (size_t i = 0; i < count / 2; i++)
@@ -100,7 +101,7 @@ int hil_blocks_end(struct hil_blocks *b)
 
 struct choice {
     const struct hil_blocks *blocks;
-    double area, height; /* that counts for a block with a gap: of the whole signal */
+    double area, height; /* height assumed for a block with a gap: that of the whole signal */
     hil_block_fn *each;
     void *arg;
 };
@@ -142,7 +143,7 @@ void hil_blocks_each(const struct hil_blocks *b, double area, hil_block_fn *each
 {
     if (b->rows == 0)
         return;
-    /* A flat signal's gaps count, too. */
+    /* gaps of a flat signal count, too */
     const double height = blocks_height(b);
     const struct choice c = {b, area, height > 0 ? height : 1, each, arg};
     choose(&c, b->levels, 0);
@@ -154,16 +155,17 @@ static bool blocks_take(void *left, const struct hil_block *block, unsigned leve
     return (*(size_t *)left)-- > 0;
 }
 
-/* Whether that area leaves at most so many. */
+/* Whether this area gives at most `most` blocks. */
 static bool blocks_fit(const struct hil_blocks *b, double area, size_t most)
 {
     size_t left = most;
 
     hil_blocks_each(b, area, blocks_take, &left);
-    return left <= most; /* else it is below 0 */
+    return left <= most; /* it falls below 0 otherwise */
 }
 
-/* Areas are of all sizes, so it is their logarithm that is halved: to a thousandth of an area. */
+/* Areas differ by orders of magnitude, so the logarithm is bisected, until the area is known to a
+ * thousandth. */
 enum { BLOCKS_TRIES = 16 };
 
 double hil_blocks_area(const struct hil_blocks *b, size_t most)

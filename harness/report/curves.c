@@ -20,13 +20,13 @@ json_t *hil_curves_text(const char *text)
 
 /* --- a curve ---------------------------------------------------------------------------------- */
 
-/* What there is room for, and among how many curves it is to be shared. */
+/* The available size, and the number of curves that share it. */
 struct room {
     size_t bytes;
     unsigned curves;
 };
 
-/* However many they are, a curve has so much. */
+/* Each curve has at least this size, however many there are. */
 enum { CURVE_BYTES_LEAST = 2048 };
 
 static size_t room_of_next(const struct room *room)
@@ -94,7 +94,7 @@ static int add_curve(json_t *curves, const struct plot_run *run, struct hil_reco
 
 /* --- what of it was missed -------------------------------------------------------------------- */
 
-/* Steps that were missed, in stretches: those that no eye could tell apart are one. */
+/* Missed steps as stretches: steps that could not be told apart by eye are one stretch. */
 struct stretches {
     json_t *all;
     double from_s, to_s, apart_s;
@@ -160,7 +160,7 @@ static int add_measure(json_t *figures, const struct plot_run *run, const struct
     return rc ? rc : add_all_missed(figure, run, m.stream);
 }
 
-/* More curves than these are one dark patch; then there is every second, third ... */
+/* More curves than these would merge into one dark patch; then every second, third ... is drawn. */
 enum { CURVES_MOST = 128 };
 
 static unsigned group_step(const struct plot_group *group)
@@ -168,7 +168,7 @@ static unsigned group_step(const struct plot_group *group)
     return (group->count - 1) / CURVES_MOST + 1;
 }
 
-/* The places of a column as hil_recorded_find tells them: names have numbers. */
+/* Adds the places of a column with the names that hil_recorded_find uses, which have indices. */
 static int add_column(json_t *curves, const struct plot_run *run, const struct plot_group *group,
                       const struct plot_column *column, unsigned *number, struct room *room)
 {

@@ -9,7 +9,7 @@
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-/* A number that is the greater the greater the float is. */
+/* Maps a float to a number with the same order. */
 static uint32_t pack_ordered(float value)
 {
     uint32_t bits;
@@ -18,7 +18,7 @@ static uint32_t pack_ordered(float value)
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-/* Small numbers of either sign become small ones without. */
+/* Maps small signed numbers to small unsigned ones. */
 static uint64_t pack_zigzag(int64_t number)
 {
     return ((uint64_t)number << 1) ^ (uint64_t)(number >> 63);
@@ -81,7 +81,7 @@ static bool bytes_count(void *count, const struct hil_block *block, unsigned lev
     return true;
 }
 
-/* The bytes of all blocks in one piece, to be freed; NULL: there is no memory. */
+/* The bytes of all blocks, which the caller frees; NULL: memory ran out. */
 static uint8_t *bytes_make(const struct hil_blocks *blocks, uint64_t period_ns, double area,
                            size_t *count, size_t *size)
 {
@@ -136,9 +136,9 @@ static int pack_at(struct hil_packed *packed, const struct hil_blocks *blocks, u
     return packed->text ? 0 : -ENOMEM;
 }
 
-/* How well blocks compress is known when they are: what one takes decides how many the next try
- * has. One that takes next to nothing counts as PACK_LEAST_BYTES, as it is room and time to a
- * browser. */
+/* How well blocks compress is only known afterwards: the size per block in one try determines the
+ * number of blocks in the next. A block counts as at least PACK_LEAST_BYTES, because it costs a
+ * browser memory and time. */
 enum { PACK_TRIES = 4, PACK_FIRST_BYTES = 4, PACK_LEAST_BYTES = 2 };
 
 static size_t pack_size(const struct hil_packed *packed)

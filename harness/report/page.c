@@ -11,7 +11,7 @@
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* As text of HTML: nothing in it is taken for a mark. */
+/* Writes HTML text, in which no character is taken for markup. */
 static void page_text(const char *text, FILE *to)
 {
     for (; *text != '\0'; text++) {
@@ -31,7 +31,8 @@ static void page_text(const char *text, FILE *to)
     }
 }
 
-/* As JSON inside a script: a "</script>" in it would end that. In JSON "<" is in texts alone. */
+/* Writes JSON inside a script, which a "</script>" in it would end. In JSON "<" only occurs in
+ * texts. */
 static int page_json(const char *json, size_t size, void *to)
 {
     for (size_t i = 0; i < size; i++) {
@@ -45,7 +46,8 @@ static int page_json(const char *json, size_t size, void *to)
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
-/* What the page may do: run the scripts and have the style that are in it. Fetch: nothing. */
+/* Permissions: the page may run its own scripts and use its own style. It may not fetch
+ * anything. */
 static void page_policy(FILE *to)
 {
     fputs("default-src 'none'; base-uri 'none'; form-action 'none'; style-src", to);
@@ -61,7 +63,7 @@ static void page_scripts(FILE *to)
         fprintf(to, "<script>%s</script>\n", page_script(i));
 }
 
-/* For readers without scripts: a line for each run. */
+/* A line for each run, for readers without scripts. */
 static void page_verdicts(const json_t *data, FILE *to)
 {
     const json_t *run, *runs = json_object_get(data, "runs");
@@ -88,7 +90,7 @@ static void page_title(const json_t *data, FILE *to)
         fprintf(to, " and %zu more", json_array_size(runs) - 1);
 }
 
-/* The template has a comment where each part comes. */
+/* The template has a comment at the place of each part. */
 static int page_part(const char *name, size_t length, const json_t *data, FILE *to)
 {
     static const char *const names[] = {"policy", "title", "style", "verdicts", "data", "scripts"};

@@ -15,14 +15,14 @@
 #include "page_point.h"
 #include "page_sweep.h"
 
-/* Of curves: with the rest a report of a run stays under 5 MB. Those of the runs of sweeps lie upon
- * one another; they share less. */
+/* The size of curves, such that the report of a run stays under 5 MB. The curves of a sweep's runs
+ * overlap, so they share a smaller size. */
 enum { PAGE_CURVE_BYTES = 4200000, PAGE_SWEEP_CURVE_BYTES = 1000000 };
 
 struct runs {
     struct hil_page_run *at;
     unsigned count;
-    json_t *indexes; /* keeps what points are borrowed from */
+    json_t *indexes; /* owns the borrowed points */
     json_t *sweeps;
 };
 
@@ -51,7 +51,7 @@ static void runs_free(struct runs *runs)
 
 /* --- sweeps and tests ------------------------------------------------------------------------- */
 
-/* A point is called by its folder, which has the values of the keys that vary. */
+/* The label of a point is its folder's name, which has the values of the varying keys. */
 static int add_points(struct runs *runs, const char *dir, const json_t *index, int sweep)
 {
     const json_t *points = json_object_get(index, "points");
@@ -120,7 +120,7 @@ static int add_folder(struct runs *runs, const char *dir, FILE *messages)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-/* How many bytes of curves each run has: by itself, and of a sweep. */
+/* The size of curves for each run: a single run, and a run of a sweep. */
 struct shares {
     size_t alone, of_sweep;
 };

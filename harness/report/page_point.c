@@ -10,7 +10,7 @@
 
 /* --- parts of a summary ----------------------------------------------------------------------- */
 
-/* In nine digits, which a page's tables and figures have no more of. */
+/* Nine digits are enough for the page's tables and figures. */
 static json_t *point_number(double value)
 {
     char text[32];
@@ -32,7 +32,7 @@ static void point_copy(json_t *to, const json_t *from, const char *const *keys)
     }
 }
 
-/* Of an array of them what the worst came to. */
+/* For an array of measures these are the figures of the worst. */
 static json_t *point_measures(const struct hil_told *told)
 {
     json_t *measures = json_object_get(told->root, "measures"), *one, *all = json_object();
@@ -53,7 +53,7 @@ static json_t *point_measures(const struct hil_told *told)
     return all;
 }
 
-/* What was said of a limit is told of those that were not kept. */
+/* The explanation of a limit is only included if the limit was not kept. */
 static json_t *point_limits(const json_t *summary)
 {
     static const char *const all[] = {"name", "verdict", "signal",   "value",
@@ -109,7 +109,7 @@ static json_t *point_summary(const struct hil_told told, bool has_curves)
 
 /* --- the point -------------------------------------------------------------------------------- */
 
-/* The steps that one run missed are no marks in a figure of all of them. */
+/* Removes missed steps of a single run, which are not marked in a figure of all runs. */
 static void point_forget_missed(const json_t *record)
 {
     const json_t *figures = json_object_get(record, "figures");
@@ -118,7 +118,7 @@ static void point_forget_missed(const json_t *record)
         json_object_del(json_array_get(figures, i), "missed");
 }
 
-/* A sweep that is under way, or was killed, has not yet gathered its runs' summaries. */
+/* A sweep that is running, or was killed, has not collected the summaries of its runs yet. */
 static struct hil_told point_told(const struct hil_page_run *run)
 {
     json_t *gathered = json_object_get(run->point, "summary");

@@ -15,7 +15,7 @@
 
 enum { PAGE_SCENARIO_BYTES = 1 << 20 };
 
-/* As it is; of what is not UTF-8 the bytes that are no ASCII become question marks. */
+/* The scenario's text. If it is not UTF-8, bytes that are not ASCII become question marks. */
 json_t *hil_page_scenario(const char *dir)
 {
     char path[HIL_PATH_BYTES], *text = NULL;
@@ -39,7 +39,7 @@ json_t *hil_page_scenario(const char *dir)
     return json ? json : json_null();
 }
 
-/* What `hiloco trace` found. */
+/* The results of `hiloco trace`. */
 static json_t *run_trace(const char *dir)
 {
     char path[HIL_PATH_BYTES];
@@ -51,7 +51,7 @@ static json_t *run_trace(const char *dir)
 
 /* --- the record ------------------------------------------------------------------------------- */
 
-/* [[from_us, to_us, count] ...] of the buckets that are not empty. */
+/* [[from_us, to_us, count] ...] for the buckets that are not empty. */
 static json_t *histogram_bars(const struct hil_histogram *h)
 {
     json_t *bars = json_array();
@@ -80,7 +80,7 @@ static json_t *histogram_json(const char *name, const struct hil_histogram *h)
     return json;
 }
 
-/* One that is damaged is left out: its name is there, and no bars. */
+/* A damaged histogram keeps its name, but has no bars. */
 static json_t *record_histograms(const struct hil_trace_reader *trace)
 {
     struct hil_histogram *h = malloc(sizeof *h);
@@ -94,7 +94,7 @@ static json_t *record_histograms(const struct hil_trace_reader *trace)
     return all;
 }
 
-/* Of what happened at steps the first so many: [{time_s, step, node, kind, of, value}]. */
+/* The most events of a record in the page: [{time_s, step, node, kind, of, value}]. */
 enum { PAGE_EVENTS_MOST = 10000 };
 
 static json_t *event_json(const struct hil_trace_event *e)
@@ -117,7 +117,7 @@ static json_t *record_events(const struct hil_trace_reader *trace)
     return all;
 }
 
-/* What is read of a record. */
+/* Reads a part of a record. */
 typedef json_t *record_fn(const struct plot_run *run, size_t most);
 
 static json_t *record_of_measures(const struct plot_run *run, size_t most)
@@ -138,7 +138,8 @@ static json_t *record_of_all(const struct plot_run *run, size_t most)
                    : NULL;
 }
 
-/* The first line of what is said of a record that cannot be read is *why. NULL: no memory. */
+/* If the record cannot be read, *why is the first line of the error message. NULL: memory ran
+ * out. */
 static json_t *record_read(const char *dir, record_fn *read, size_t most, json_t **why)
 {
     size_t size;
@@ -173,7 +174,8 @@ void hil_page_run_free(struct hil_page_run *run)
     free(run->label);
 }
 
-/* Of one of tests those of the measures, unless it failed: its limits name other figures, too. */
+/* A test has only the curves of its measures, unless it failed, because its limits also refer to
+ * other figures. */
 static record_fn *run_read(const struct hil_page_run *page, const struct hil_told *told)
 {
     const char *verdict = json_string_value(json_object_get(told->root, "verdict"));

@@ -57,7 +57,7 @@ static void sweep_choose(const json_t *index, struct hil_page_run *runs, unsigne
     sweep_draw(runs, count, json_object_get(bisection, "fails_dir"));
 }
 
-/* What is of another type than it has to be is left out. */
+/* Leaves out values of the wrong type. */
 static json_t *sweep_part(const json_t *index, const char *key, json_type type)
 {
     json_t *part = json_object_get(index, key);

@@ -5,7 +5,7 @@
 
 static const uint64_t WINDOW_MOST_NS = 1000000000;
 
-/* An event for each change that is one, and that comes before the end of the run. */
+/* Adds an event for each actual change before the end of the run. */
 static unsigned events_of_source(const struct hil_scenario *s, const struct hil_source *source,
                                  struct hil_event *events)
 {
@@ -30,7 +30,7 @@ static int events_compare(const void *a, const void *b)
     return (one->begin_ns > other->begin_ns) - (one->begin_ns < other->begin_ns);
 }
 
-/* Events at the same time become one. Returns how many are left. */
+/* Combines events at the same time. Returns the number of events left. */
 static unsigned events_join_all(struct hil_event *events, unsigned count)
 {
     unsigned kept = 0;
@@ -48,7 +48,7 @@ static unsigned events_join_all(struct hil_event *events, unsigned count)
     return kept + 1;
 }
 
-/* A ramp may go on while the next event begins: that one is not over before the ramp is. */
+/* If a ramp continues while the next event begins, that event is not over before the ramp is. */
 static void events_set_times(struct hil_event *events, unsigned count, uint64_t duration_ns)
 {
     for (unsigned i = 0; i < count; i++) {

@@ -11,7 +11,7 @@ const char *const hil_fault_numbers[HIL_FAULT_NUMBERS] = {
     [HIL_FAULT_DELAY_US] = "delay_us",
 };
 
-/* In the words of the list. */
+/* Abbreviations for the list. */
 enum {
     SIGNAL = 1 << HIL_FAULT_OF_SIGNAL,
     LINK = 1 << HIL_FAULT_OF_LINK,

@@ -22,7 +22,7 @@ void scenario_names_close(struct scenario_names *names)
     *names = (struct scenario_names){0};
 }
 
-/* Where the name is, or where it would be. */
+/* The place of the name, or the free place for it. */
 static struct scenario_name *names_place(const struct scenario_names *names, const char *name,
                                          size_t length)
 {

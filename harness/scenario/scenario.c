@@ -1,8 +1,8 @@
 /*
- * Loading a scenario, step by step. The file becomes a tree that knows its lines; --set is
- * laid over the tree, defaults are filled in, and the whole is checked against the schema.
- * Then libcyaml loads it into typed blocks, and those are resolved into what runs. Files of
- * parameters are laid over its general form, once it is known what the components are.
+ * Loads a scenario, step by step. The file becomes a tree that knows its lines. --set is applied to
+ * the tree, defaults are filled in, and the result is checked against the schema. Then libcyaml
+ * loads it into typed blocks, and these are resolved to the scenario that runs. Files of parameters
+ * are applied to its general form, once the components are known.
  */
 #include "scenario.h"
 
@@ -35,7 +35,7 @@ const char *hil_fabric_name(enum hil_fabric fabric)
 static const cyaml_config_t cyaml = {.mem_fn = cyaml_mem,
                                      .flags = CYAML_CFG_NO_ALIAS | CYAML_CFG_IGNORE_UNKNOWN_KEYS};
 
-/* Of a fabric with addresses, where the scenario has none. */
+/* Whether the scenario uses a fabric with addresses, but has none. */
 static bool needs_addresses(const struct scenario_node *root)
 {
     const struct scenario_node *fabric = scenario_node_get(root, "fabric");
@@ -57,7 +57,7 @@ static int lay_rendezvous(struct scenario_node *root, const char *place,
     return scenario_tree_set(root, set, report);
 }
 
-/* --mode comes last: it is what the user typed for this run. */
+/* --mode is applied last, since it is for this run only. */
 static int lay_options(struct scenario_node *root, const struct hil_scenario_options *options,
                        struct scenario_report *report)
 {
@@ -91,7 +91,7 @@ static bool has_parameters(const struct loading *l)
     return l->options != NULL && l->options->parameter_count > 0;
 }
 
-/* What is known of the tree now: as text, and what all nodes must have alike. */
+/* Stores the final tree: as text, and as the listing that all nodes must share. */
 static int write_down(const struct scenario_schema *schema, const struct scenario_node *root,
                       struct hil_scenario *scenario)
 {
@@ -103,7 +103,7 @@ static int write_down(const struct scenario_schema *schema, const struct scenari
     return error == 0 ? scenario_listing_make(schema, root, scenario) : error;
 }
 
-/* Through libcyaml into the blocks that `top` describes. */
+/* Loads the blocks that `top` describes with libcyaml. */
 static int load_blocks(const cyaml_schema_value_t *top, const struct scenario_node *root,
                        const char *text, void **blocks, struct scenario_report *report)
 {
@@ -113,7 +113,7 @@ static int load_blocks(const cyaml_schema_value_t *top, const struct scenario_no
         return -ENOMEM;
     if (refused == CYAML_OK)
         return 0;
-    /* The check lets nothing through that libcyaml refuses; if it does, it is our bug. */
+    /* the check should find everything that libcyaml refuses; otherwise it is our bug */
     scenario_mistake(report, &root->at, "refused by libcyaml: %s; allowed: docs/scenario.md",
                      cyaml_strerror(refused));
     return -EINVAL;
@@ -133,7 +133,7 @@ static int load_system(struct loading *l, const struct scenario_schema *schema,
     return error == 0 && has_parameters(l) ? write_down(schema, root, scenario) : error;
 }
 
-/* The general form, with the run's part of it through libcyaml. */
+/* Loads the general form; libcyaml loads its part about the run. */
 static int load_general(struct loading *l, const struct scenario_schema *schema,
                         struct scenario_node *root)
 {
@@ -150,7 +150,8 @@ static int load_general(struct loading *l, const struct scenario_schema *schema,
     return error == 0 && l->report->mistakes > before ? -EINVAL : error;
 }
 
-/* The general form of one that is right: whatever is missing there has its default. */
+/* Expands a scenario without mistakes to the general form, in which missing keys get their
+ * defaults. */
 static int expand_and_resolve(struct loading *l, const struct form_loaded *loaded,
                               const struct form *form)
 {
@@ -211,7 +212,7 @@ static int load_and_resolve(struct loading *l, const struct scenario_schema *sch
     return schema->form == NULL ? load_general(l, schema, root) : load_form(l, schema, root);
 }
 
-/* What comes before libcyaml: a tree with everything in it and nothing wrong. */
+/* Everything before libcyaml: makes the tree complete, and checks it. */
 static int complete(const struct scenario_schema *schema, struct scenario_node *root,
                     struct scenario_report *report)
 {

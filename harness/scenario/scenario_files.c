@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The file under `key`, unless it is not there. */
+/* The file under `key`, if it exists. */
 static int find_file(struct scenario_node *block, const char *key, const char *folder)
 {
     struct scenario_node *node = scenario_node_get(block, key);
@@ -25,7 +25,7 @@ static int find_file(struct scenario_node *block, const char *key, const char *f
     return 0;
 }
 
-/* Those of a source, or of a reference. */
+/* The files of a source, or of a reference. */
 static int find_files(struct scenario_node *block, const char *folder)
 {
     const int rc = find_file(scenario_node_get(block, "csv"), "file", folder);

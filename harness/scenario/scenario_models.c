@@ -11,7 +11,7 @@
 
 /* --- settings -------------------------------------------------------------------------------- */
 
-/* Adds what is under `node`, whose own key is `key`; counts only while there is no room. */
+/* Adds the settings under `node`, whose own key is `key`; only counts them if there is no room. */
 static int settings_add(struct hil_settings *settings, struct hil_setting *room,
                         const struct scenario_node *node, const char *key)
 {
@@ -64,7 +64,7 @@ void scenario_settings_free(struct hil_settings *settings)
     *settings = (struct hil_settings){NULL, 0};
 }
 
-/* The setting that a parameter is called after; NULL: none. */
+/* The setting that a parameter refers to; NULL: none. */
 static struct scenario_node *settings_find(const struct scenario_node *components, const char *name)
 {
     const size_t length = strcspn(name, ".");
@@ -86,7 +86,7 @@ static int settings_put(struct scenario_node *to, const struct ssv_parameter *p)
 {
     char *text;
 
-    if (to->at.set) /* --set is what the user typed for this run */
+    if (to->at.set) /* --set has precedence */
         return 0;
     text = strdup(p->text);
     if (!text)
@@ -167,7 +167,7 @@ static int load_overrides(const struct loading *l, const struct scenario_node *o
     return rc;
 }
 
-/* A component has one model, or a list of them. */
+/* A component has one model, or a list of models. */
 static int load_component(const struct loading *l, const struct scenario_entry *entry)
 {
     struct scenario_node *model = scenario_node_get(entry->value, "model");

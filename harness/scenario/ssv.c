@@ -13,11 +13,11 @@
 
 enum { SSV_BYTES_MAX = 64 << 20 };
 
-/* Elements by their whole names. SSP 2.0 has the namespaces of 1.0. */
+/* Elements by their whole names. SSP 2.0 uses the namespaces of 1.0. */
 #define SSP "http://ssp-standard.org/SSP1/SystemStructure"
 static const char ssv_values[] = SSP "ParameterValues ", ssv_common[] = SSP "Common ";
 
-/* What a file says of its own units and enumerations. */
+/* The units and enumerations declared in a file. */
 struct ssv_unit {
     const char *name;
     struct hil_unit is;
@@ -36,9 +36,10 @@ struct ssv_reader {
     char section[16]; /* the element below the root that it is in */
     struct ssv_unit *units;
     struct ssv_item *items;
-    const char **enumerations;              /* of each parameter of this file, what it refers to */
-    unsigned unit_count, item_count, first; /* of this file's parameters */
-    const char *name;                       /* of the parameter, unit or enumeration it is in */
+    const char **enumerations;              /* by parameter of this file: the enumeration to which
+                                             * it refers */
+    unsigned unit_count, item_count, first; /* index of this file's first parameter */
+    const char *name;                       /* name of the current parameter, unit or enumeration */
     bool in_parameter, has_value;
 };
 
@@ -69,7 +70,7 @@ static const char *ssv_keep(struct ssv_reader *r, const char *text)
     return kept;
 }
 
-/* An attribute that must be there. */
+/* A required attribute. */
 static const char *ssv_needed(struct ssv_reader *r, const char *element, const char **attributes,
                               const char *name)
 {
@@ -81,7 +82,7 @@ static const char *ssv_needed(struct ssv_reader *r, const char *element, const c
     return NULL;
 }
 
-/* Takes a number, where it is given. */
+/* Reads an optional number. */
 static void ssv_take(struct ssv_reader *r, const char **attributes, const char *name,
                      double *number)
 {
@@ -103,7 +104,7 @@ static const struct {
     {"Integer", SSV_INTEGER},
     {"Boolean", SSV_BOOLEAN},
     {"String", SSV_STRING},
-    {"Enumeration", SSV_ENUMERATION}, /* of 2.0: */
+    {"Enumeration", SSV_ENUMERATION}, /* only 2.0: */
     {"Float64", SSV_REAL},
     {"Float32", SSV_REAL},
     {"Int8", SSV_INTEGER},
@@ -132,7 +133,7 @@ static bool ssv_is_whole(const char *text)
     return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Of a number the text is without the blanks around it, which XML allows. */
+/* Removes blanks around a number, which XML allows. */
 static char *ssv_trim(char *text)
 {
     size_t length;
@@ -144,7 +145,7 @@ static char *ssv_trim(char *text)
     return text;
 }
 
-/* A mistake in a value does not end reading: there may be others. */
+/* Reading continues after a mistake in a value, because there may be others. */
 static void ssv_read_value(struct ssv_reader *r, struct ssv_parameter *p, char *text)
 {
     const bool truth = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
@@ -246,7 +247,7 @@ static void ssv_item(struct ssv_reader *r, const char **attributes)
 
 /* --- the tree ------------------------------------------------------------------------------ */
 
-/* The element's own name, where it is of the namespace. */
+/* The element's name without the namespace, if it has this namespace. */
 static const char *ssv_own(const char *element, const char *space)
 {
     const size_t length = strlen(space);
@@ -332,7 +333,7 @@ static void ssv_resolve_unit(const struct ssv_reader *r, struct ssv_parameter *p
     p->unit_known = hil_unit_read(&p->unit, p->unit_name);
 }
 
-/* What the enumeration does not say, the model may know: it is no number then. */
+/* If the enumeration has no number for the item, the model may know it: then it is not a number. */
 static void ssv_resolve_item(const struct ssv_reader *r, struct ssv_parameter *p,
                              const char *enumeration)
 {

@@ -1,4 +1,4 @@
-/* Values of parameters, as a scenario writes them. */
+/* Converts values of parameters to the notation of a scenario. */
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -14,8 +14,8 @@ static bool ssv_is_pure(const struct hil_unit *unit)
     return memcmp(unit->exponents, (int[HIL_BASES]){0}, sizeof unit->exponents) == 0;
 }
 
-/* A decimal that a product of decimals missed by a rounding is that decimal: 100 uH are 1e-4 H, and
- * not 9.999999999999999e-5. */
+/* A product of decimals may miss a decimal by a rounding error, and is then replaced by it: 100 uH
+ * are 1e-4 H, not 9.999999999999999e-5. */
 static double ssv_convert(double value, const struct hil_unit *from, const struct hil_unit *to)
 {
     char text[SCENARIO_NUMBER_BYTES];
@@ -26,8 +26,8 @@ static double ssv_convert(double value, const struct hil_unit *from, const struc
     return fabs(decimal - value) <= 2 * DBL_EPSILON * fabs(value) ? decimal : value;
 }
 
-/* Tells the value in another unit. As with connections a pure number fits any unit, and any unit
- * fits a pure number. */
+/* Converts the value to another unit. As with connections, a pure number fits any unit, and any
+ * unit fits a pure number. */
 static bool ssv_tell_in(const struct ssv_parameter *p, const char *unit_name, double *value)
 {
     struct hil_unit to = {.factor = 1};

@@ -29,7 +29,7 @@ int hil_link_find(const struct hil_system *s, unsigned from, unsigned to)
     unsigned l = s->nodes[from].first_link;
     const unsigned end = l + s->nodes[from].link_count;
 
-    for (unsigned last = end; l < last;) { /* they are in the order of their receivers */
+    for (unsigned last = end; l < last;) { /* links are in the order of their receivers */
         const unsigned middle = l + (last - l) / 2;
         if (s->links[middle].to < to)
             l = middle + 1;
@@ -125,10 +125,10 @@ static double source_pulses(const struct hil_source *s, uint64_t t_ns)
     return high ? s->pulses.high : s->pulses.low;
 }
 
-/* Before the first row and after the last, its value. */
+/* Before the first row and after the last one, the value is that row's. */
 static double source_column(const struct hil_column_source *c, uint64_t t_ns)
 {
-    unsigned first = 0, after = c->count; /* the rows first..after - 1 may hold at t_ns */
+    unsigned first = 0, after = c->count; /* rows first..after - 1 may apply at t_ns */
 
     if (t_ns <= c->t_ns[0])
         return c->values[0];

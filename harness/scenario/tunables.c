@@ -47,7 +47,7 @@ static int tunables_of_component(struct hil_system *s, unsigned number)
 
 /* --- sources --------------------------------------------------------------------------------- */
 
-/* What keeps scale x + offset in the input's range. */
+/* Narrows the range so that scale x + offset stays in the input's range. */
 static void tunables_narrow(struct hil_tunable *one, const struct hil_feed *feed,
                             const struct hil_quantity *row)
 {
@@ -60,7 +60,7 @@ static void tunables_narrow(struct hil_tunable *one, const struct hil_feed *feed
     one->max = fmin(one->max, fmax(a, b));
 }
 
-/* The component whose input stands there among its node's. */
+/* The component that owns the node's input at this position. */
 static const struct hil_component *tunables_owner(const struct hil_system *s, unsigned node,
                                                   unsigned input)
 {
@@ -77,7 +77,7 @@ static bool tunables_feeds(const struct hil_feed *feed, unsigned source)
     return feed->kind == HIL_FEED_SOURCE && feed->from == source;
 }
 
-/* Whether the source feeds the node; the range then is no wider than that of the inputs. */
+/* Whether the source feeds the node; narrows the range to that of the inputs. */
 static bool tunables_look_at_node(const struct hil_system *s, unsigned node,
                                   struct hil_tunable *one)
 {
@@ -126,7 +126,7 @@ int hil_tunables_make(struct hil_system *s)
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-/* Sources of one entry have one name, and stand in a row. */
+/* Sources of one entry have the same name, and are consecutive. */
 static void tunables_source_name(const struct hil_system *s, unsigned source,
                                  char text[HIL_SIGNAL_NAME_BYTES])
 {
@@ -181,7 +181,7 @@ bool hil_tunable_concerns(const struct hil_tunable *t, unsigned node)
     return bsearch(&node, t->nodes, t->node_count, sizeof *t->nodes, tunables_compare) != NULL;
 }
 
-/* The signal's name, where the node's input is fed by a source as it is. */
+/* Whether this is the name of a node's input that a source feeds without scale or offset. */
 static bool tunables_input_is(const struct hil_system *s, unsigned node, unsigned input,
                               const char *name)
 {

@@ -10,7 +10,7 @@
 #include "../launch/exit_status.h"
 #include "server.h"
 
-/* Looks for the run of the launcher until it is there, or that has ended. */
+/* Waits for the launcher's run, until it exists or the launcher has ended. */
 static int beside_serve(const struct hil_scope *scope, pid_t launcher)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
@@ -46,7 +46,7 @@ pid_t hil_scope_beside(const struct hil_scope *scope)
     return process > 0 ? process : 0;
 }
 
-/* A run that never was has nobody to end it. */
+/* If the run never existed, its end will not come, so the process is told to end. */
 void hil_scope_end(pid_t process)
 {
     if (process == 0)

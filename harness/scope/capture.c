@@ -6,22 +6,22 @@
 
 #include "lane.h"
 
-/* Words of all lanes together. */
+/* The most words in all lanes together. */
 static const uint64_t CAPTURE_WORDS_MOST = 8 << 20;
 
-/* Not sooner after each other than a page is drawn. */
+/* Captures are at least this far apart, the time to draw a page. */
 static const uint64_t CAPTURE_REST_NS = 33000000;
 
-/* A node that writes nothing for so long is not waited for. */
+/* A node that writes nothing for this long is not waited for. */
 static const uint64_t CAPTURE_PATIENCE_NS = 1000000000;
 
 enum { CAPTURE_AUTO_LEAST_NS = 200000000 };
 
-/* Where events of a node are looked for that has no lane. */
+/* For events of a node without a lane. */
 struct capture_watch {
     struct hil_rows rows;
     unsigned node;
-    uint64_t seen; /* of what is marked */
+    uint64_t seen; /* the last mark that was examined */
 };
 
 struct capture_found {
@@ -41,11 +41,11 @@ struct hil_capture {
     unsigned watch_count;
     bool armed, pending;
     struct capture_found found;
-    uint64_t armed_ns;    /* when the wait for a trigger began, by the caller's clock */
-    uint64_t rested_ns;   /* from when on a trigger counts, likewise */
-    uint64_t past_ns;     /* and after when, by the run's: the window of the one before */
-    uint64_t found_ns;    /* by the caller's clock */
-    uint64_t given_to_ns; /* up to where the one before went */
+    uint64_t armed_ns;    /* beginning of the wait for a trigger, on the caller's clock */
+    uint64_t rested_ns;   /* triggers count from this time on, on the caller's clock */
+    uint64_t past_ns;     /* and after this time of the run, the end of the previous window */
+    uint64_t found_ns;    /* on the caller's clock */
+    uint64_t given_to_ns; /* end of the previous capture */
     struct hil_captured captured;
     void *buffer;
 };
@@ -91,7 +91,7 @@ static int capture_lanes(struct hil_capture *c, const struct hil_attached *run)
     return rc;
 }
 
-/* Room for the window, and for what comes while others are waited for. */
+/* Room for the window, and for rows that come while other nodes are waited for. */
 static uint64_t capture_rows(const struct hil_capture *c, const struct hil_lane *lane)
 {
     const uint64_t window = (c->before_ns + c->after_ns) / lane->period_ns;
@@ -113,7 +113,7 @@ static int capture_reserve(struct hil_capture *c)
     return rc;
 }
 
-/* Every node that has rows; what it had before is no trigger. */
+/* Watches every node with rows; earlier events are no triggers. */
 static int capture_watches(struct hil_capture *c, const struct hil_attached *run)
 {
     if (c->config.trigger.on < HIL_ON_MISS)
@@ -190,8 +190,8 @@ void hil_capture_arm(struct hil_capture *c)
 
 /* --- triggers -------------------------------------------------------------------------------- */
 
-/* There are rows before it as far back as is asked for. Nodes that are behind have theirs yet to
- * come. */
+/* Whether rows before the trigger reach back as far as requested. Nodes that are behind will still
+ * deliver theirs. */
 static bool capture_is_filled(const struct hil_capture *c, uint64_t t_ns)
 {
     const uint64_t from = t_ns > c->before_ns ? t_ns - c->before_ns : 0;
@@ -208,7 +208,7 @@ static bool capture_counts(const struct hil_capture *c, uint64_t t_ns, uint64_t 
            capture_is_filled(c, t_ns);
 }
 
-/* Whether the level is reached with this row. */
+/* Whether the signal reaches the level in this row. */
 static bool capture_reaches(const struct hil_capture *c, struct hil_lane *l, double value)
 {
     const struct hil_trigger *t = &c->config.trigger;
@@ -219,7 +219,7 @@ static bool capture_reaches(const struct hil_capture *c, struct hil_lane *l, dou
     return (rises && t->rising) || (falls && t->falling);
 }
 
-/* Looks at what came since; behind a gap nothing is known of the side that the signal was on. */
+/* Examines new rows. After a gap it is unknown on which side the signal was. */
 static bool capture_find_level(struct hil_capture *c, uint64_t now_ns)
 {
     struct hil_lane *l = &c->lanes[c->level.lane];
@@ -253,7 +253,7 @@ static uint64_t capture_bits(const struct hil_capture *c)
 
 enum { SCAN_STEP, SCAN_TIME, SCAN_EVENTS, SCAN_WORDS };
 
-/* The row at which it happened: this one, or the one before; NULL: nothing did. */
+/* The row of the event: this one, or the one before; NULL: none. */
 static const uint64_t *capture_row_of(uint64_t bits, const uint64_t *before, const uint64_t *row)
 {
     if (row[SCAN_EVENTS] >> HIL_TAP_BEFORE & bits)
@@ -261,7 +261,7 @@ static const uint64_t *capture_row_of(uint64_t bits, const uint64_t *before, con
     return row[SCAN_EVENTS] & bits ? row : NULL;
 }
 
-/* The node's first row since it was looked at last, at which it happened, if it counts. */
+/* Finds the node's first new row with an event that counts. */
 static bool capture_scan(struct hil_capture *c, struct capture_watch *w, uint64_t marked,
                          uint64_t now_ns, struct capture_found *found)
 {
@@ -270,7 +270,7 @@ static bool capture_scan(struct hil_capture *c, struct capture_watch *w, uint64_
     const uint64_t *last = NULL;
     unsigned taken;
 
-    w->rows.next = w->seen ? w->seen - 1 : 0; /* from the row before on */
+    w->rows.next = w->seen ? w->seen - 1 : 0; /* including the row before */
     while (w->rows.next < marked &&
            (taken = hil_rows_take(&w->rows, places, SCAN_WORDS, rows[0], 256, &lost)))
         for (unsigned i = 0; i < taken; i++) {
@@ -286,7 +286,7 @@ static bool capture_scan(struct hil_capture *c, struct capture_watch *w, uint64_
     return false;
 }
 
-/* Of all nodes the earliest. */
+/* Finds the earliest event of all nodes. */
 static bool capture_find_event(struct hil_capture *c, uint64_t now_ns)
 {
     bool any = false;
@@ -309,7 +309,7 @@ static bool capture_find_event(struct hil_capture *c, uint64_t now_ns)
 
 /* --- giving ---------------------------------------------------------------------------------- */
 
-/* Rows of the lane that are missing between those of the window. */
+/* The number of rows missing from the lane within the window. */
 static uint64_t capture_lost(const struct hil_lane *l, uint64_t first, uint64_t end)
 {
     if (end - first < 2)
@@ -331,7 +331,7 @@ static void capture_fill(const struct hil_capture *c, unsigned i, uint64_t first
     }
 }
 
-/* Returns NULL where there is no memory. */
+/* Returns NULL when memory runs out. */
 static const struct hil_captured *capture_give(struct hil_capture *c, uint64_t from_ns,
                                                uint64_t to_ns)
 {
@@ -374,7 +374,7 @@ static uint64_t capture_back(const struct hil_capture *c, uint64_t t_ns)
     return t_ns > c->before_ns ? t_ns - c->before_ns : 0;
 }
 
-/* The window ends where all the nodes are by now. */
+/* The window ends at the time that all nodes have reached. */
 static const struct hil_captured *capture_as_it_is(struct hil_capture *c)
 {
     uint64_t to_ns = UINT64_MAX;
@@ -419,7 +419,7 @@ static bool capture_find(struct hil_capture *c, uint64_t now_ns)
     }
 }
 
-/* All the nodes have come to the window's end, or do not go on. */
+/* Whether all nodes have reached the end of the window, or will write no more. */
 static bool capture_is_whole(const struct hil_capture *c, uint64_t now_ns, bool ended)
 {
     if (ended || now_ns - c->found_ns > CAPTURE_PATIENCE_NS + 2 * c->after_ns)
@@ -430,7 +430,7 @@ static bool capture_is_whole(const struct hil_capture *c, uint64_t now_ns, bool 
     return true;
 }
 
-/* How long a trigger is waited for. */
+/* How long to wait for a trigger. */
 static uint64_t capture_wait_ns(const struct hil_capture *c)
 {
     const struct hil_trigger *t = &c->config.trigger;

@@ -25,7 +25,7 @@ bool hil_captured_is_file(const char *path)
 
 /* --- CSV -------------------------------------------------------------------------------------- */
 
-/* The earliest time that the traces have next; INFINITY: no more. */
+/* The earliest next time of all traces; INFINITY: no more. */
 static double captured_next(const struct hil_captured *c, const unsigned *at)
 {
     double next = INFINITY;

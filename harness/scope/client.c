@@ -6,11 +6,11 @@
 #include <sys/socket.h>
 
 enum {
-    READ_AT_ONCE = 16 << 10, /* so that a page that says much holds no other up */
+    READ_AT_ONCE = 16 << 10, /* limits how long one page can keep others waiting */
     IN_MAX = HIL_WS_MESSAGE_MAX + HIL_WS_HEAD_MAX + READ_AT_ONCE,
-    OUT_ENOUGH = 1 << 20, /* with so much waiting, a page is told nothing new */
+    OUT_ENOUGH = 1 << 20, /* with this much in the queue, a page gets no new data */
     OUT_MAX = 64 << 20,
-    OUT_KEPT = 1 << 20, /* of the queue's memory, while it is empty */
+    OUT_KEPT = 1 << 20, /* memory that an empty queue keeps */
 };
 
 static const uint64_t PATIENCE_NS = 5000000000;
@@ -22,9 +22,9 @@ struct hil_client {
     unsigned char in[IN_MAX];
     size_t in_used;
 
-    unsigned char *out; /* what waits: from out_sent to out_used */
+    unsigned char *out; /* the queue: from out_sent to out_used */
     size_t out_sent, out_used, out_room;
-    uint64_t took_ns; /* when it last took some of it, or nothing waited */
+    uint64_t took_ns; /* when the page last read some of it, or the queue was empty */
 };
 
 /* --- the queue -------------------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static const char *client_why(int reason)
     }
 }
 
-/* A close is answered by one (5.5.1), and then all is said. */
+/* A close frame is answered by another (5.5.1), and ends the connection. */
 static const char *client_leave(struct hil_client *c, enum hil_ws_reason reason, const char *why)
 {
     hil_client_say_goodbye(c, reason);

@@ -39,7 +39,7 @@ static unsigned gate_port(const struct sockaddr_storage *address)
                                                 : gate_ip4(address)->sin_port);
 }
 
-/* As a browser writes it: without the port that http has anyway. */
+/* In a browser's notation, which omits http's default port. */
 static void gate_write(char text[HIL_AUTHORITY_BYTES], const char *host, unsigned port)
 {
     if (port == HTTP)

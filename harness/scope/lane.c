@@ -36,7 +36,7 @@ int hil_lane_reserve(struct hil_lane *l, uint64_t capacity)
     return l->kept ? 0 : -ENOMEM;
 }
 
-/* Chunk by chunk, which does not go over the end of what is kept. Places[0] is not of the ring. */
+/* Copies chunks that do not cross the end of the kept rows. places[0] is not in the ring. */
 void hil_lane_take(struct hil_lane *l, uint64_t until_ns)
 {
     const uint64_t most = l->capacity < l->rows.rows ? l->capacity : l->rows.rows;

@@ -11,7 +11,7 @@
 
 enum { WHERE_MAX = 100, PORT_MAX = 65535 };
 
-/* getaddrinfo takes numbers that are none. */
+/* getaddrinfo accepts invalid port numbers. */
 static bool listen_is_port(const char *text)
 {
     return strspn(text, "0123456789") == strlen(text) && strlen(text) <= 5 &&

@@ -26,7 +26,8 @@ static void news_add(uint64_t counts[HIL_NEWS_PARTS], const struct hil_histogram
         counts[i / NEWS_PART] += from->buckets[i];
 }
 
-/* What came since the last time. The memory changes meanwhile, and no count is negative. */
+/* The times since the last message. The memory changes while it is read, but no count may be
+ * negative. */
 static json_t *news_times(struct hil_news_times *last, const uint64_t counts[HIL_NEWS_PARTS])
 {
     json_t *edges = json_array(), *new = json_array();

@@ -9,22 +9,22 @@ enum { ROLL_CHUNK = 512 };
 
 struct roll_trace {
     const struct hil_shown *signal;
-    unsigned lane;   /* its node's */
-    unsigned column; /* in rows as they are taken */
-    double *pairs;   /* of the columns from `first` on */
+    unsigned lane;   /* index of its node's lane */
+    unsigned column; /* index in the rows as taken */
+    double *pairs;   /* for columns from `first` on */
     uint64_t first;
     unsigned count;
-    bool grew; /* since it was sent */
+    bool grew; /* it has new data since it was sent */
 };
 
-/* The rows of a node. */
+/* Reads the rows of a node. */
 struct roll_lane {
     struct hil_rows rows;
     unsigned node;
     uint32_t places[1 + HIL_TRACES_MAX];
     unsigned count;
     bool begun;
-    uint64_t from; /* the first column that is shown */
+    uint64_t from; /* the first visible column */
 };
 
 struct hil_roll {
@@ -92,7 +92,7 @@ void hil_roll_close(struct hil_roll *r)
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-/* From `column` on; what was before is not there. */
+/* Restarts at `column`; earlier columns are dropped. */
 static void roll_restart(struct roll_trace *t, uint64_t column)
 {
     t->first = column;
@@ -100,7 +100,7 @@ static void roll_restart(struct roll_trace *t, uint64_t column)
     t->pairs[0] = t->pairs[1] = NAN;
 }
 
-/* Half of the columns make room for more. */
+/* Drops half of the columns to make room. */
 static void roll_forget(const struct hil_roll *r, struct roll_trace *t)
 {
     const unsigned gone = t->count < r->columns / 2 ? t->count : r->columns / 2;
@@ -110,7 +110,7 @@ static void roll_forget(const struct hil_roll *r, struct roll_trace *t)
     memmove(t->pairs, t->pairs + 2ul * gone, 2ul * t->count * sizeof *t->pairs);
 }
 
-/* Goes on to a column: those between are empty. */
+/* Advances to a column; the columns in between are empty. */
 static void roll_advance(const struct hil_roll *r, struct roll_trace *t, uint64_t column)
 {
     if (t->count && column >= t->first + r->columns)
@@ -128,13 +128,13 @@ static void roll_add(const struct hil_roll *r, struct roll_trace *t, uint64_t co
     if (t->count == 0 || column != t->first + t->count - 1)
         roll_advance(r, t, column);
     double *pair = &t->pairs[2 * (t->count - 1)];
-    pair[0] = fmin(pair[0], value); /* of a number and none it is the number */
+    pair[0] = fmin(pair[0], value); /* fmin ignores a NAN */
     pair[1] = fmax(pair[1], value);
     t->grew = true;
 }
 
-/* The rows that there are begin in the middle of a column, unless the run's first is there. A page
- * that has seen all of that column keeps what it has. */
+/* The available rows begin in the middle of a column, unless the run's first row is among them. A
+ * page that has that whole column keeps it. */
 static void roll_begin(struct roll_lane *l, uint64_t row, uint64_t column)
 {
     l->begun = true;
@@ -177,7 +177,7 @@ static json_t *roll_head(const struct hil_roll *r)
     return json_pack("{s:s, s:f, s:o}", "kind", "roll", "column_s", r->column_s, "traces", traces);
 }
 
-/* The last column may grow yet, and is sent again. */
+/* The last column may still grow, and is sent again. */
 static int roll_send(struct roll_trace *t, struct hil_frame *frame)
 {
     const int rc = hil_frame_add(frame, t->pairs, 2ul * t->count);

@@ -9,7 +9,7 @@
 
 /* --- where things are ------------------------------------------------------------------------- */
 
-/* Whether `count` things of `each` bytes are in the memory from `at` on, which is a multiple of
+/* Whether `count` items of `each` bytes fit in the memory at `at`, which must be a multiple of
  * `step`. */
 static bool rows_fit(const struct hil_attached *run, uint64_t at, uint64_t count, uint64_t each,
                      uint64_t step)
@@ -22,7 +22,7 @@ static const void *rows_at(const struct hil_attached *run, uint64_t at)
     return (const char *)run->state + at;
 }
 
-/* A copy of where the taps are, when they are in the memory. */
+/* Copies the positions of the taps, if they are in the memory. */
 static int rows_taps(const struct hil_attached *run, struct hil_taps *taps)
 {
     memcpy(taps, &run->state->taps, sizeof *taps);
@@ -33,7 +33,7 @@ static int rows_taps(const struct hil_attached *run, struct hil_taps *taps)
     return fit ? 0 : -EPROTO;
 }
 
-/* Behind the last row may be less than a stride. */
+/* The last row need not be followed by a full stride. */
 static bool rows_ring_fits(const struct hil_attached *run, uint64_t at, const struct hil_rows *r)
 {
     const uint64_t word = sizeof(uint64_t), stride = r->stride * word;
@@ -69,7 +69,7 @@ int hil_rows_open(struct hil_rows *rows, const struct hil_attached *run, unsigne
 /* --- which signals there are -------------------------------------------------------------------
  */
 
-/* Whether there are rows of the node, that have such a word. */
+/* Whether the node has rows with such a word. */
 static bool shown_is_fit(const struct hil_attached *run, const struct hil_shown *shown)
 {
     struct hil_rows rows;
@@ -120,7 +120,7 @@ const struct hil_shown *hil_shown_find(const struct hil_shown_list *list, const 
 /* --- rows ---------------------------------------------------------------------------------------
  */
 
-/* The oldest row that is whole when `count` were written: the next one may be in the making, in the
+/* The oldest complete row after `count` were written. The next row may be being written, in the
  * place of the oldest. */
 static uint64_t rows_oldest(const struct hil_rows *r, uint64_t count)
 {

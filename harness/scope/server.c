@@ -23,18 +23,19 @@
 
 enum {
     PAGES_MAX = 16,
-    GUESTS_MAX = 32,           /* connections that are no page yet */
-    CONNECTIONS_MAX = 256,     /* these, and those that have ended and are not cleared away yet */
-    REQUEST_MAX = 32 << 10,    /* bytes of a request's head */
-    SOCKET_BUFFER = 256 << 10, /* what the kernel takes of a page that does not read */
+    GUESTS_MAX = 32,           /* connections that are no pages yet */
+    CONNECTIONS_MAX = 256,     /* including connections that have ended but are not removed yet */
+    REQUEST_MAX = 32 << 10,    /* bytes in the head of a request */
+    SOCKET_BUFFER = 256 << 10, /* what the kernel buffers for a page that does not read */
     TURN_MS = 10,
     IDLE_MS = 100,
 };
 
-/* A client without a token cannot keep others out: if its request is not complete by then, its
- * connection is closed; and if there are too many, the oldest makes room for the newest. */
+/* Clients without a token cannot keep others out: if a request is not complete by then, its
+ * connection is closed; and if there are too many connections, the oldest makes room for the
+ * newest. */
 static const uint64_t REQUEST_NS = 5000000000;
-static const uint64_t LINGER_NS = 5000000000; /* for pages to be told of the run's end */
+static const uint64_t LINGER_NS = 5000000000; /* time for telling pages that the run has ended */
 
 struct guest {
     int socket; /* -1: none */
@@ -84,14 +85,14 @@ static void server_forget(struct server *s, int socket)
         guest->socket = -1;
 }
 
-/* The daemon finds its socket shut, and closes the connection. */
+/* The HTTP daemon notices the shutdown, and closes the connection. */
 static void server_shut_guest(struct guest *guest)
 {
     shutdown(guest->socket, SHUT_RDWR);
     guest->socket = -1;
 }
 
-/* A place for a guest: a free one, or that of the oldest. */
+/* Finds a place for a guest: a free one, or the oldest guest's. */
 static struct guest *server_make_room(struct server *s)
 {
     struct guest *oldest = &s->guests[0], *free = server_guest(s, -1);
@@ -135,7 +136,7 @@ static void server_accept(struct server *s)
     struct guest *guest = server_make_room(s);
     *guest = (struct guest){socket, server_now()};
     if (MHD_add_connection(s->daemon, socket, (struct sockaddr *)&from, size) != MHD_YES)
-        guest->socket = -1; /* it has been closed */
+        guest->socket = -1; /* the daemon has closed it */
 }
 
 /* --- pages ------------------------------------------------------------------------------------ */
@@ -166,7 +167,7 @@ static void server_end_page(struct server *s, struct open_page *page, const char
         fprintf(stderr, "a page was left: %s\n", why);
 }
 
-/* The connection is a page's from here on. */
+/* From here on the connection belongs to a page. */
 static void server_begin_page(void *arg, struct MHD_Connection *connection, void *request,
                               const char *extra, size_t extra_size, MHD_socket socket,
                               struct MHD_UpgradeResponseHandle *upgraded)
@@ -260,7 +261,7 @@ static bool server_is_host(struct MHD_Connection *connection)
            hil_gate_host(&address, server_header(connection, "Host"));
 }
 
-/* Why a request is not answered; NULL: it is. */
+/* Why a request is refused; NULL: it is not. */
 static const char *server_objection(const struct server *s, struct MHD_Connection *connection)
 {
     if (!server_is_host(connection))
@@ -331,7 +332,7 @@ static int server_wait_ms(const struct server *s, uint64_t now_ns, uint64_t turn
     return turn_ms;
 }
 
-/* What select() is to look at; and which of it is ready. */
+/* The descriptors for select(), and which of them are ready. */
 struct ready {
     fd_set read, write, except;
     int last;
@@ -381,7 +382,7 @@ static void server_wait(struct server *s, int wait_ms)
 
     server_look_for(s, &r);
     if (select(r.last + 1, &r.read, &r.write, &r.except, &wait) < 0)
-        return; /* a signal */
+        return; /* interrupted by a signal */
     for (unsigned i = 0; i < PAGES_MAX; i++)
         if (s->pages[i].client)
             server_on_page(s, &s->pages[i], &r);
@@ -390,7 +391,7 @@ static void server_wait(struct server *s, int wait_ms)
         server_accept(s);
 }
 
-/* Whether there is nothing more to do. */
+/* Whether there is nothing left to do. */
 static bool server_is_done(const struct server *s, uint64_t now_ns, uint64_t *ended_ns)
 {
     int status;
@@ -474,7 +475,7 @@ static int server_listen(struct server *s)
     return 0;
 }
 
-/* Says why it cannot be. */
+/* Prints the reason if it fails. */
 static int server_open(struct server *s)
 {
     for (unsigned i = 0; i < GUESTS_MAX; i++)
@@ -492,7 +493,7 @@ static int server_open(struct server *s)
 
 static void server_close(struct server *s)
 {
-    server_turn(s, server_now()); /* what is there to be told, such as the run's end */
+    server_turn(s, server_now()); /* sends pending messages, such as the end of the run */
     for (unsigned i = 0; i < PAGES_MAX; i++)
         if (s->pages[i].client) {
             hil_client_say_goodbye(s->pages[i].client, HIL_WS_GOING_AWAY);
@@ -506,7 +507,7 @@ static void server_close(struct server *s)
         close(s->listener);
 }
 
-/* The run's loops come first. */
+/* Gives the run's loops precedence. */
 static void server_step_aside(const struct server *s)
 {
     if (hil_keep_off(&s->run->attached.card.cores))

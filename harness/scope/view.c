@@ -23,9 +23,9 @@ struct hil_view {
     struct hil_knobs knobs;
     struct hil_shown_list shown;
     struct hil_news news;
-    uint64_t told_ns;        /* when the state was told last */
-    char refused[VIEW_TEXT]; /* why, to be said yet; "": nothing was */
-    struct hil_roll *roll;   /* of these at most one */
+    uint64_t told_ns;        /* time of the last state message */
+    char refused[VIEW_TEXT]; /* the reason of a refusal that was not sent yet; "": none */
+    struct hil_roll *roll;   /* at most one of these is used */
     struct hil_capture *capture;
     enum hil_trigger_on on;
     struct hil_frame frame;
@@ -150,7 +150,7 @@ int hil_view_take(struct hil_view *v, const char *text, size_t size)
 
 /* --- what the page is told -------------------------------------------------------------------- */
 
-/* Takes the message. */
+/* Takes ownership of the message. */
 static int view_say(json_t *message, hil_send_fn *send, void *arg)
 {
     char *text = message ? json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
@@ -209,7 +209,7 @@ static int view_tell_state(struct hil_view *v, uint64_t now_ns, bool ended, hil_
                     arg);
 }
 
-/* What was changed, by whomever, and what was refused. */
+/* Sends changes, whoever made them, and refusals. */
 static int view_tell_changes(struct hil_view *v, hil_send_fn *send, void *arg)
 {
     json_t *change;
@@ -280,7 +280,7 @@ static int view_tell_end(struct hil_view *v, int status, hil_send_fn *send, void
     return rc ? rc : 1;
 }
 
-/* Whether the run has ended is looked at first, so that what is told after it is all. */
+/* The end of the run is checked first, so that everything is sent after it. */
 int hil_view_turn(struct hil_view *v, hil_send_fn *send, void *arg)
 {
     const uint64_t now_ns = hil_watch_clock();

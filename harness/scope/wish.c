@@ -6,9 +6,9 @@
 
 #include "roll.h"
 
-enum { WISH_NAME = 100 /* letters of a wrong name that are said again */ };
+enum { WISH_NAME = 100 /* letters of a wrong name in the reply */ };
 
-/* Where a text is among some words; -1: nowhere. */
+/* The index of a text in a list of words; -1: it is not there. */
 static int wish_word(const json_t *value, const char *const *words, int count)
 {
     const char *text = json_string_value(value);

@@ -5,13 +5,13 @@
 #include "../run/loop.h"
 #include "../scenario/faults.h"
 
-/* A fault at the first of its nodes that ran here. */
+/* A fault at its first node that ran here. */
 struct absent {
     const struct hil_scenario *scenario;
     const struct hil_state *state;
     const struct hil_fault *fault;
     unsigned node;
-    uint64_t begin_ns, step_ns; /* when it had to begin, and the first step from then on */
+    uint64_t begin_ns, step_ns; /* when it was due to begin, and the first step after that */
     char name[HIL_SIGNAL_NAME_BYTES];
 };
 
@@ -35,7 +35,7 @@ static bool absent_lasts_until(const struct hil_fault *f, uint64_t begin_ns, uin
     return f->duration_ns == UINT64_MAX || t_ns - begin_ns < f->duration_ns;
 }
 
-/* Whether others lost the node in a part of the time of the fault. */
+/* Whether others lost the node during part of the fault's time. */
 static bool absent_was_away(const struct absent *a)
 {
     for (unsigned i = 0; i < a->state->executor_count; i++) {
@@ -69,7 +69,7 @@ static void absent_say(const struct absent *a, char why[HIL_ABSENT_BYTES])
                  "%s missed all its steps from %.9g s on, for which it was due", a->name, begin_s);
 }
 
-/* When it had to begin; false: that never came to be known. */
+/* Finds when it was due to begin; false if that never became known. */
 static bool absent_find_begin(struct absent *a, unsigned here)
 {
     const uint64_t known = atomic_load(&a->state->faults[here].due_ns);

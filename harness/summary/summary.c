@@ -26,7 +26,7 @@ static json_t *loss(const struct hil_summary *sum, const struct hil_loss *l)
                      "back_s", l->back_ns ? summary_seconds(l->back_ns) : json_null());
 }
 
-/* What all executors saw together, the first ones in full. */
+/* Adds the losses that all executors saw; keeps the details of the first ones. */
 static void add_up_losses(const struct hil_state *s, struct hil_loss_log *all)
 {
     *all = (struct hil_loss_log){0};
@@ -57,7 +57,7 @@ static json_t *losses(const struct hil_summary *sum)
                      summary_whole(log.back_count), "each", each);
 }
 
-/* Processes that stood still, and were killed for that. */
+/* Processes that stood still, and were killed for it. */
 static json_t *hung(const struct hil_summary *sum)
 {
     json_t *each = json_array();
@@ -101,7 +101,7 @@ static json_t *stale_inputs(const struct hil_summary *sum)
                      hil_json_number(summary_us(oldest_ns)), "each", each);
 }
 
-/* Inputs that were no number, by link. */
+/* Inputs that were not numbers, by link. */
 static json_t *bad_inputs(const struct hil_summary *sum)
 {
     json_t *each = json_array();
@@ -175,7 +175,7 @@ static bool is_virtual(const struct hil_summary *sum)
     return sum->scenario->mode == HIL_VIRTUAL;
 }
 
-/* Events of the record, by kind. */
+/* Number of events in the record, by kind. */
 static json_t *event_counts(const struct hil_summary *sum)
 {
     json_t *counts = json_object();
@@ -195,7 +195,7 @@ static const char *mode_name(const struct hil_summary *sum)
     return is_virtual(sum) ? "virtual" : "realtime";
 }
 
-/* Calls `each` with every reason, once, however many executors have it. */
+/* Calls `each` once with every reason, however many executors have it. */
 static void each_reason(const struct hil_summary *sum, void (*each)(const char *, void *),
                         void *arg)
 {
@@ -221,7 +221,7 @@ static void append_reason(const char *reason, void *array)
     json_array_append_new(array, json_string(reason));
 }
 
-/* What all the executors got, or "mixed". */
+/* The scheduler that all executors got, or "mixed". */
 static const char *scheduler_name(const struct hil_summary *sum)
 {
     static const char *const names[] = {"SCHED_OTHER", "SCHED_FIFO", "SCHED_DEADLINE"};
@@ -270,9 +270,8 @@ static json_t *trace(const struct hil_traced *traced)
                      summary_whole(traced->kernel_lost), "kernel", traced->kernel);
 }
 
-/* How the times of this record stand to those of the first node's: times in both count from one
- * moment, the start, as well as it is known here. null: they were recorded on one machine's clock,
- * or nobody knows. */
+/* How times in this record relate to the first node's. Both count from the common start, as far as
+ * it is known here. null: they were recorded on one machine's clock, or the relation is unknown. */
 static json_t *clocks(const struct hil_summary *sum)
 {
     const struct hil_machine_clock *c = &sum->first_clock;
@@ -333,7 +332,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
 
 /* --- for a person ---------------------------------------------------------------------------- */
 
-/* Nodes that share a process go and come together, so a line is enough. */
+/* Nodes that share a process are lost and return together, so one line is enough. */
 static void print_losses(const struct hil_state *s, FILE *to)
 {
     uint64_t first = UINT64_MAX, last = 0;

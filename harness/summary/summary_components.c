@@ -33,7 +33,7 @@ static json_t *component(const struct hil_summary *sum, unsigned i)
     json_t *entry = json_pack(
         "{s:s, s:s, s:s, s:s?, s:o}", "component", name, "model", c->model->name, "node", node,
         "not_real_time", hil_model_not_real_time(c->model), "steps", summary_whole(cost->steps));
-    if (sum->scenario->mode == HIL_VIRTUAL) /* the file is the same whenever the run is */
+    if (sum->scenario->mode == HIL_VIRTUAL) /* in virtual time the summary must be reproducible */
         return entry;
     json_object_set_new(entry, "step_us", of_steps(mean_ns(cost) * 1e-3, max_ns(cost) * 1e-3));
     json_object_set_new(entry, "share_of_period",
@@ -55,8 +55,8 @@ void hil_summary_add_components(const struct hil_summary *sum, json_t *root)
 
 /* --- for a person ---------------------------------------------------------------------------- */
 
-/* Those of the array that have the model of component `first`, which is the first of them: "plant",
- * "plant[*]" for all of an array, "plant[3]" for one, "plant[3] and 2 more" for some. */
+/* The components in the array with the model of component `first`, the first of them: "plant",
+ * "plant[*]" for a whole array, "plant[3]" for one, "plant[3] and 2 more" for some. */
 static void print_name(const struct hil_system *s, const struct hil_array *array, unsigned first,
                        FILE *to)
 {
@@ -75,7 +75,7 @@ static void print_name(const struct hil_system *s, const struct hil_array *array
         fprintf(to, " and %u more", more);
 }
 
-/* The costs of those of the array that have this model. */
+/* The total cost of the array's components with this model. */
 static struct hil_cost add_up(const struct hil_summary *sum, const struct hil_array *array,
                               const struct hil_model *model, double *share)
 {
@@ -117,7 +117,7 @@ static void print_cost(const struct hil_summary *sum, const struct hil_array *ar
     fputc('\n', to);
 }
 
-/* Whether no component of the array before this one has its model. */
+/* Whether this is the array's first component with its model. */
 static bool is_first(const struct hil_system *s, const struct hil_array *array, unsigned i)
 {
     for (unsigned k = array->first; k < i; k++)

@@ -4,11 +4,11 @@
 #include "absent_faults.h"
 #include "summary_values.h"
 
-/* A fault at all its nodes: from the first beginning to the last end. */
+/* A fault's time at all its nodes: from the first beginning to the last end. */
 struct fault_span {
-    unsigned nodes; /* that it acted at */
+    unsigned nodes; /* number of nodes at which it acted */
     uint64_t begin_ns, end_ns;
-    bool ended; /* at all of them */
+    bool ended; /* it ended at all of them */
 };
 
 static struct fault_span fault_span_of(const struct hil_summary *sum, unsigned fault)

@@ -8,10 +8,10 @@
 #include "../scenario/events.h"
 #include "summary_values.h"
 
-/* A measure; or an array of them, which have one name. */
+/* A measure; or an array of measures with the same name. */
 struct measure {
     const struct hil_responses *responses;
-    const struct hil_measure *is; /* the first one */
+    const struct hil_measure *is; /* the first measure */
     unsigned first, count;
 };
 
@@ -35,7 +35,7 @@ static const struct hil_response *response(const struct measure *m, unsigned eve
     return &r->at[(size_t)event * r->measure_count + m->first + i];
 }
 
-/* Whether any of them was made here. */
+/* Whether any of them was computed here. */
 static bool is_here(const struct measure *m)
 {
     for (unsigned event = 0; event <= m->responses->now; event++)
@@ -65,7 +65,7 @@ static struct hil_figures figures(const struct measure *m, unsigned event, unsig
     return f;
 }
 
-/* Which of an array answered the event worst. */
+/* The measure in an array with the worst response to the event. */
 static unsigned worst(const struct measure *m, unsigned event)
 {
     return hil_responses_worst(m->responses, event, m->first, m->count) - m->first;
@@ -80,8 +80,8 @@ static unsigned unsettled_count(const struct measure *m, unsigned event)
     return count;
 }
 
-/* Of all the run's events: the greatest overshoot (NAN: none was about the reference), and the
- * greatest value. */
+/* Over all events: the greatest overshoot (NAN: the reference never changed), and the greatest
+ * value. */
 struct most {
     double overshoot_pct, peak;
 };
@@ -110,7 +110,7 @@ static json_t *window(const struct hil_figures *f)
                      hil_json_number(f->to_s));
 }
 
-/* What is steady: in the window, and when that may begin. Without a reference nothing settles. */
+/* Steady-state figures: the window, and when it may begin. Without a reference nothing settles. */
 static json_t *steady(const struct measure *m, const struct hil_figures *f)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "settled",
@@ -244,7 +244,7 @@ void hil_summary_add_measures(const struct hil_summary *sum, json_t *root)
 
 enum { PRINTED_EVENTS = 16, PRINTED_MEASURES = 16 };
 
-/* The size of the numbers that are shown together. */
+/* The magnitude of numbers that are shown together. */
 static double size_of(const struct hil_figures *f)
 {
     return fmax(fmax(fabs(f->last), fabs(f->mean)), fmax(fabs(f->reference), f->pp));
@@ -295,7 +295,7 @@ static void print_array(const struct measure *m, FILE *to)
     fputc('\n', to);
 }
 
-/* An array of one that stands beside others says what they say. */
+/* An array of one is skipped if the other lines say the same. */
 static void print_all(const struct hil_summary *sum, FILE *to)
 {
     const unsigned count = sum->scenario->system->measure_count;
@@ -314,7 +314,7 @@ static void print_all(const struct hil_summary *sum, FILE *to)
     }
 }
 
-/* The first measure with a reference, and the first array of several; false: there is none. */
+/* The first measure with a reference, or the first array of several; false: there is none. */
 static bool find_measure(const struct hil_summary *sum, bool several, struct measure *m)
 {
     for (unsigned i = 0; i < sum->scenario->system->measure_count; i += m->count) {
@@ -358,7 +358,7 @@ static void beyond_words(const struct hil_figures *f, const char *unit, char *te
     else if (isfinite(f->deviation_pct))
         snprintf(text, size, "%.2f %% %s", fabs(f->deviation_pct),
                  f->deviation_pct < 0 ? "dip" : "rise");
-    else if (isfinite(f->deviation)) /* around 0 */
+    else if (isfinite(f->deviation)) /* the reference is around 0 */
         snprintf(text, size, "%.3g%s%s %s", fabs(f->deviation), *unit ? " " : "", unit,
                  f->deviation < 0 ? "dip" : "rise");
     else
@@ -388,7 +388,7 @@ static void print_event(const struct hil_summary *sum, const struct measure *m,
     fputc('\n', to);
 }
 
-/* Of the first measure that follows something, and which of the first array answered worst. */
+/* The events of the first measure with a reference, and the worst of the first array. */
 static void print_events(const struct hil_summary *sum, FILE *to)
 {
     struct measure m, array;

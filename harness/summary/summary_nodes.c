@@ -7,7 +7,7 @@
 #include "../scenario/limits.h"
 #include "summary_values.h"
 
-/* The sums of an array's nodes, or links: large, so they are not on the stack. */
+/* The sums over an array's nodes, or links. They are too large for the stack. */
 struct sums {
     struct hil_node_state nodes;
     struct hil_link_figures links;
@@ -31,7 +31,7 @@ static json_t *distribution(const struct hil_histogram *h)
     return d;
 }
 
-/* Virtual time measures none of these: its steps take no time. */
+/* Virtual time measures none of these, because its steps take no time. */
 static void add_times(const struct hil_node_state *n, json_t *loop)
 {
     if (n->late.count == 0)
@@ -42,7 +42,7 @@ static void add_times(const struct hil_node_state *n, json_t *loop)
     json_object_set_new(loop, "measured_period_us", distribution(&n->period));
 }
 
-/* Adds the figures of a loop, or of some together. */
+/* Adds the figures of a loop, or of several together. */
 static void add_loop(const struct hil_node_state *n, double period_us, json_t *loop)
 {
     json_object_set_new(loop, "period_us", hil_json_number(period_us));
@@ -55,7 +55,7 @@ static void add_loop(const struct hil_node_state *n, double period_us, json_t *l
     add_times(n, loop);
 }
 
-/* The period that all nodes of the array share; NAN where they differ. */
+/* The common period of the array's nodes; NAN if they differ. */
 static double common_period_us(const struct hil_system *s, const struct hil_array *array)
 {
     const struct hil_node_config *nodes = &s->nodes[array->first];
@@ -208,7 +208,7 @@ static void print_worst(const struct hil_summary *sum, FILE *to)
             (unsigned long long)all.at[0].step, summary_us(all.at[0].late_ns));
 }
 
-/* One is of the nodes that there are; of several each says of which. */
+/* With a single round trip the nodes are obvious; with several, each names its nodes. */
 static void print_round_trip(const struct hil_system *s, const struct hil_link_array *array,
                              const struct hil_histogram *h, FILE *to)
 {

@@ -8,16 +8,16 @@
 #include "../scenario/system.h"
 #include "absent_faults.h"
 
-/* What is judged, and where the verdict goes. */
+/* The run that is judged, and the verdict. */
 struct trial {
     const struct hil_scenario *scenario;
     const struct hil_validity_config *bounds;
     const struct hil_state *state;
     struct hil_verdict *verdict;
-    bool complete; /* all that ran here came to its end */
+    bool complete; /* everything that ran here came to its end */
 };
 
-/* The worst of the loops in one respect: `share` is the value as a part of the loop's bound. */
+/* The worst loop in one respect; `share` is the value relative to the loop's bound. */
 struct worst_loop {
     bool any;
     unsigned node;
@@ -51,7 +51,7 @@ static double us(uint64_t ns)
     return (double)ns * 1e-3;
 }
 
-/* 1234.5 us is easier to read as 1.23 ms. */
+/* 1.23 ms is easier to read than 1234.5 us. */
 static const char *say_us(double value, char text[24])
 {
     if (value < 1e3)
@@ -65,7 +65,7 @@ static const char *say_us(double value, char text[24])
 
 /* --- faults of the scenario ------------------------------------------------------------------ */
 
-/* What a fault does is what the run was asked for. */
+/* Effects of the scenario's own faults do not make a run invalid. */
 
 static bool has_crashed(const struct hil_fault *fault)
 {
@@ -89,7 +89,7 @@ static bool is_provoked(const struct trial *t, unsigned node, bool (*is)(const s
     return false;
 }
 
-/* Whether one of the nodes of a process ended it. */
+/* Whether a fault at one of its nodes ended the process. */
 static bool is_provoked_end(const struct trial *t, const struct hil_executor_config *e)
 {
     for (unsigned i = 0; i < e->count; i++)
@@ -98,7 +98,7 @@ static bool is_provoked_end(const struct trial *t, const struct hil_executor_con
     return false;
 }
 
-/* Whether the fault at a node keeps messages of the link back. */
+/* Whether the fault at a node blocks messages of the link. */
 static bool is_of_link(const struct hil_system *s, const struct hil_fault_here *here,
                        const struct hil_stale *stale)
 {
@@ -111,7 +111,7 @@ static bool is_of_link(const struct hil_system *s, const struct hil_fault_here *
     return false;
 }
 
-/* Whether an input became stale while such a fault was on, or had not recovered from it yet. */
+/* Whether an input became stale during such a fault, or before it recovered from one. */
 static bool is_provoked_stale(const struct trial *t, const struct hil_stale *stale)
 {
     const struct hil_system *s = t->scenario->system;
@@ -128,7 +128,7 @@ static bool is_provoked_stale(const struct trial *t, const struct hil_stale *sta
 
 /* --- loops ---------------------------------------------------------------------------------- */
 
-/* Of nodes in other processes that this one does not share memory with, only what they told. */
+/* For nodes in processes that share no memory with this one, only what they reported is known. */
 static bool is_here(const struct trial *t, unsigned node)
 {
     return t->state->nodes[node].here;
@@ -144,7 +144,7 @@ double hil_missed_percent(const struct hil_node_state *n)
     return share_percent((double)hil_missed(n), (double)(n->steps + n->left_out));
 }
 
-/* Steps of the run that were due, of a node elsewhere as far as the run got. */
+/* How many steps of the run were due. For a node elsewhere, this is as far as the run got. */
 static double due_steps(const struct trial *t, unsigned node)
 {
     const struct hil_node_state *n = &t->state->nodes[node];
@@ -162,7 +162,7 @@ static double missed_percent(const struct trial *t, unsigned node)
                             : share_percent((double)n->progress.missed, due_steps(t, node));
 }
 
-/* The longest time between the beginnings of two steps; or from the last one to the end. */
+/* The longest time between the beginnings of two steps, or from the last step to the end. */
 static double gap_us(const struct trial *t, unsigned node)
 {
     const struct hil_node_state *n = &t->state->nodes[node];
@@ -184,7 +184,7 @@ static double behind_us(const struct trial *t, unsigned node)
     return us(is_here(t, node) ? n->late.max : n->progress.late_max_ns);
 }
 
-/* A bound of 0 is ten of the loop's periods, but no less than 1 ms. */
+/* A bound of 0 means ten periods of the loop, but at least 1 ms. */
 static double bound_us(const struct trial *t, unsigned node, uint64_t bound_ns)
 {
     uint64_t periods = 10 * t->scenario->system->nodes[node].timing.period_ns;
@@ -258,7 +258,7 @@ static void judge_length(struct trial *t)
         give_reason(check, "it did not finish: %.4g of %.4g s", elapsed, duration);
 }
 
-/* Takes those that a fault provoked off the count. Returns the first of the others, or NULL. */
+/* Removes those that a fault provoked from the count. Returns the first remaining one, or NULL. */
 static const struct hil_stale *drop_provoked(const struct trial *t, const struct hil_stale_log *log,
                                              uint64_t *count)
 {

@@ -7,7 +7,7 @@
 
 /* --- a run's tests --------------------------------------------------------------------------- */
 
-/* A test as both formats have it. */
+/* A test, for both formats. */
 struct verdict_case {
     const char *name, *verdict; /* "passed", "failed", "inconclusive", "error", "skipped" */
     char words[1024];
@@ -35,15 +35,14 @@ static const json_t *reasons_of(const struct hil_tested *run)
     return json_object_get(json_object_get(run->summary, "validity"), "reasons");
 }
 
-/* A run that is not valid is none to judge by, unless its scenario does without. */
+/* A run that is not valid cannot be judged, unless its scenario does not require validity. */
 static bool is_believed(const struct hil_tested *run)
 {
     return run->status == HIL_EXIT_OK || run->status == HIL_EXIT_LIMIT ||
            (run->status == HIL_EXIT_INVALID && json_array_size(reasons_of(run)) == 0);
 }
 
-/* Why a run came to no end, as far as it could still tell: what failed first, or how far it came.
- */
+/* Why a run did not reach its end, as far as known: the first failure, or how far it came. */
 static const char *cause_of(const struct hil_tested *run)
 {
     const json_t *failures = json_object_get(run->summary, "failures");
@@ -123,7 +122,7 @@ static void count_case(void *tally, const struct hil_tested *run, const struct v
     t->errors += strcmp(c->verdict, "error") == 0 || strcmp(c->verdict, "inconclusive") == 0;
 }
 
-/* In an attribute. Characters that XML does not have become a question mark. */
+/* Text in an attribute. Characters that XML does not allow become question marks. */
 static void xml_text(FILE *to, const char *text)
 {
     for (; *text; text++) {

@@ -4,7 +4,7 @@
 
 /* --- the scale ------------------------------------------------------------------------------ */
 
-/* The least of 1, 2, 5, 10 ... that is not below. */
+/* The least of 1, 2, 5, 10 ... that is not below the value. */
 static double round_up(double value)
 {
     double power = pow(10, floor(log10(value))), digit = value / power;
@@ -14,7 +14,8 @@ static double round_up(double value)
 
 struct hil_scale hil_chart_scale(const struct hil_chart_column *columns, unsigned count)
 {
-    static const double nearest = 1e-3; /* of the greatest value: the least height of a chart */
+    static const double nearest = 1e-3; /* the least height of a chart, relative to the greatest
+                                         * value */
     double low = INFINITY, high = -INFINITY;
 
     for (unsigned i = 0; i < count; i++) {
@@ -37,12 +38,12 @@ struct hil_scale hil_chart_scale(const struct hil_chart_column *columns, unsigne
 
 /* --- the picture ---------------------------------------------------------------------------- */
 
-/* The row of dots that a value is in, 0 at the top. */
+/* The row of dots for a value, with 0 at the top. */
 static unsigned dot_row(double value, struct hil_scale scale, unsigned rows)
 {
     double row = (scale.high - value) / (scale.high - scale.low) * rows;
 
-    if (!(row > 0)) /* nor is it a number where the scale is too great for one */
+    if (!(row > 0)) /* also NAN if the scale is too large */
         return 0;
     return row < rows ? (unsigned)row : rows - 1;
 }
@@ -55,7 +56,7 @@ static unsigned char dot(unsigned column, unsigned row)
     return dots[column % HIL_CELL_COLUMNS][row % HIL_CELL_DOTS];
 }
 
-/* A column reaches to the one before, so that a steep flank is a line and not two ends. */
+/* Extends a column to the one before, so that a steep edge is a continuous line. */
 static void reach(struct hil_chart_column *column, const struct hil_chart_column *before)
 {
     if (!before->there)

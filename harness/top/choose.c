@@ -14,7 +14,7 @@ static void choose_list(const struct hil_runs *runs)
                 runs->at[i].attached.card.results);
 }
 
-/* A folder in which a run was, and is not any more. */
+/* A folder of a run that has ended. */
 static bool choose_is_over(const char *which)
 {
     char path[4200];
@@ -40,7 +40,7 @@ static int choose_none(const struct hil_runs *runs, const char *which)
     return HIL_EXIT_FAILED;
 }
 
-/* Of those that were found. */
+/* Chooses among the runs that were found. */
 static int choose_from(const struct hil_runs *runs, const char *which, const char *command,
                        const struct hil_found **run)
 {

@@ -7,7 +7,7 @@ static struct hil_chart_column *slice(struct hil_history *h, uint64_t number)
     return &h->slices[number % HIL_HISTORY_SLICES];
 }
 
-/* What lies between the newest that is known and this one was not seen. */
+/* Marks the slices between the newest known one and this one as unseen. */
 static void extend(struct hil_history *h, uint64_t end)
 {
     uint64_t from = h->end + HIL_HISTORY_SLICES < end ? end - HIL_HISTORY_SLICES : h->end;
@@ -18,7 +18,7 @@ static void extend(struct hil_history *h, uint64_t end)
         h->end = end;
 }
 
-/* The newest slice is taken again, for it was not complete. */
+/* The newest slice is read again, because it was not complete. */
 void hil_history_take(struct hil_history *h, const struct hil_recent *r)
 {
     uint64_t from = h->end ? h->end - 1 : 0;

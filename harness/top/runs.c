@@ -15,7 +15,7 @@
 
 /* --- finding -------------------------------------------------------------------------------- */
 
-/* The process's descriptor for a run's memory file, opened here; -1: it has none. */
+/* Opens the process's memory file of a run; -1: it has none. */
 static int open_file_of(pid_t pid)
 {
     static const char wanted[] = "/memfd:" HIL_STATE_NAME " (deleted)";
@@ -36,15 +36,14 @@ static int open_file_of(pid_t pid)
     return file;
 }
 
-/* By who made it: the owner of /proc/PID is root, where a process does not let itself be looked at.
- */
+/* Ownership is taken from the file: /proc/PID belongs to root if a process is not dumpable. */
 static bool is_own(const struct stat *file)
 {
     return file->st_uid == geteuid();
 }
 
-/* A process that a launcher has just started still has the launcher's file: of these the first is
- * the launcher. */
+/* A process that a launcher has just started still has the launcher's file. The first of these
+ * processes is the launcher. */
 static bool is_found(const struct hil_runs *runs, ino_t file)
 {
     for (unsigned i = 0; i < runs->count; i++)
@@ -69,8 +68,8 @@ static int add_run(struct hil_runs *runs, const struct hil_found *one)
     return 0;
 }
 
-/* The descriptor of the process comes first: what is found by its number then is its own, or
- * the descriptor says that it has ended. */
+/* The pidfd is opened first. Anything found by the pid afterwards belongs to the process, or the
+ * pidfd says that it has ended. */
 static void look_at(struct hil_runs *runs, pid_t pid, bool all_users)
 {
     struct hil_found one = {.pid = pid, .process = open_process(pid)};

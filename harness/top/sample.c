@@ -42,14 +42,15 @@ static double late_p99(const struct hil_node_state *n)
     return n->here && n->late.count ? (double)hil_histogram_quantile(&n->late, 0.99) : NAN;
 }
 
-/* Whether what a node tells comes here: from elsewhere by node 0's loop. */
+/* Whether a node's figures reach this process; those of nodes elsewhere come through node 0's
+ * loop. */
 static bool is_heard(const struct hil_state *s, unsigned node)
 {
     return !hil_state_is_paused(s) &&
            (s->nodes[node].here || hil_stage_runs(s->nodes[0].progress.stage));
 }
 
-/* By the watcher's clock: when it last saw the node's figures change. */
+/* Judges by the time on the watcher's clock when the node's figures last changed. */
 static void judge(struct hil_node_sample *n, struct hil_node_seen *seen, bool heard,
                   uint64_t now_ns)
 {
@@ -81,7 +82,7 @@ static void look_at_node(struct hil_watch *w, unsigned node, uint64_t now_ns)
     w->sample->missed += n->told.missed;
 }
 
-/* A launcher without node 0 does not hear of nodes elsewhere. */
+/* A launcher without node 0 gets no figures of nodes elsewhere. */
 void hil_watch_look(struct hil_watch *w, uint64_t now_ns)
 {
     const struct hil_state *s = w->run->attached.state;
@@ -135,7 +136,7 @@ static json_t *node_json(const struct hil_node_sample *n)
                      "input_age_us", us((double)p->input_age_ns));
 }
 
-/* How many of the nodes from `first` on are of its array. */
+/* The number of nodes from `first` on that belong to its array. */
 static unsigned array_count(const struct hil_sample *s, unsigned first)
 {
     unsigned count = 1;
@@ -150,7 +151,7 @@ static uint64_t greater(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* What an array's nodes are together: of times the worst. */
+/* The figures of an array's nodes together; for times, the worst. */
 static json_t *array_json(const struct hil_node_sample *nodes, unsigned count)
 {
     struct hil_progress all = {0};
@@ -173,7 +174,7 @@ static json_t *array_json(const struct hil_node_sample *nodes, unsigned count)
                      "input_age_us", us((double)all.input_age_ns), "each", each);
 }
 
-/* By arrays, as the summary has them: a node "hub", an array "cell". */
+/* By arrays, as in the summary: a node "hub", an array "cell". */
 static json_t *nodes_json(const struct hil_sample *s)
 {
     json_t *nodes = json_object();

@@ -17,24 +17,25 @@
 
 enum { MEASURE_PAIR = 1, REFERENCE_PAIR, ALARM_PAIR };
 
-enum { REDRAW = 'L' & 0x1f }; /* Ctrl-L: for a terminal that others wrote on */
+enum { REDRAW = 'L' & 0x1f }; /* Ctrl-L: redraws a terminal on which others wrote */
 
 enum {
-    AXIS = 10,              /* characters left of the chart */
-    COLUMN_SLICES = 5,      /* of the history in a column of the chart: 50 ms */
-    TITLE = 0,              /* lines: this */
-    MEASURE,                /* and this, then the chart */
-    CHART,                  /* then the time axis, the table's head, the nodes, the keys */
+    AXIS = 10,              /* characters to the left of the chart */
+    COLUMN_SLICES = 5,      /* slices of the history per column of the chart: 50 ms */
+    TITLE = 0,              /* line numbers: the title */
+    MEASURE,                /* the measure, then the chart */
+    CHART,                  /* the chart; then the time axis, the table's head, the nodes, the
+                             * keys */
     LINES_WITHOUT_NODES = 5 /* title, measure, time axis, head, keys */
 };
 
 struct screen {
     struct hil_watch *watch;
-    struct hil_sample *sample;         /* what is shown: a copy, in order */
-    const struct hil_history *history; /* the watch's; while paused a copy */
-    struct hil_history *held;          /* that copy */
+    struct hil_sample *sample;         /* the displayed sample: a sorted copy */
+    const struct hil_history *history; /* the watch's; while paused, a copy */
+    struct hil_history *held;          /* this copy */
     struct hil_table_order order;
-    unsigned first; /* node of the table that is in its first line */
+    unsigned first; /* the node in the first line of the table */
     bool unicode, quit;
 };
 
@@ -131,7 +132,7 @@ static void show_axes(int y, int height, int width, struct hil_scale scale, cons
     mvaddstr(y + height, AXIS + width - 5, " now ");
 }
 
-/* No memory: no chart. */
+/* Without memory there is no chart. */
 static void show_chart(const struct screen *s, int height)
 {
     unsigned width = (unsigned)(COLS - AXIS), count = width * HIL_CELL_COLUMNS;
@@ -151,7 +152,8 @@ static void show_chart(const struct screen *s, int height)
     free(cells);
 }
 
-/* A third of what the nodes do not need, or of what is left for them; none in a low window. */
+/* A third of the height that the nodes do not need, or of the remaining height; 0 in a low
+ * window. */
 static int chart_height(const struct screen *s)
 {
     int room = LINES - LINES_WITHOUT_NODES, spare = room - (int)s->sample->count;
@@ -221,7 +223,7 @@ static void toggle_pause(struct screen *s)
 
 static void scroll_by(struct screen *s, int lines)
 {
-    int first = (int)s->first + lines; /* too far down is mended when it is drawn */
+    int first = (int)s->first + lines; /* a position too far down is corrected when drawing */
 
     s->first = first > 0 ? (unsigned)first : 0;
 }
@@ -258,13 +260,13 @@ static void obey(struct screen *s, int key)
         scroll_by(s, LINES / 2);
         break;
     default:
-        break; /* KEY_RESIZE too: all is drawn anew */
+        break; /* also KEY_RESIZE: everything is redrawn */
     }
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-/* Takes a sample; while paused it is only remembered. */
+/* Takes a sample; while paused it is not shown. */
 static int look(struct screen *s)
 {
     hil_watch_look(s->watch, hil_watch_clock());
@@ -275,7 +277,7 @@ static int look(struct screen *s)
     return s->sample ? 0 : -ENOMEM;
 }
 
-/* Keys, until the next sample is due. */
+/* Handles keys until the next sample is due. */
 static void take_keys(struct screen *s, uint64_t until_ns)
 {
     for (uint64_t now; !s->quit && !asked_to_end && (now = hil_watch_clock()) < until_ns;) {
@@ -300,7 +302,7 @@ static int show(struct screen *s, unsigned interval_ms)
         draw(s);
         next += interval_ms * 1000000ull;
         if (next < hil_watch_clock())
-            next = hil_watch_clock(); /* stopped for a while: no catching up */
+            next = hil_watch_clock(); /* after a stop it does not catch up */
         take_keys(s, next);
     }
     return rc;
@@ -321,7 +323,7 @@ static void prepare_terminal(void)
     }
 }
 
-/* The console's fonts have no Braille. */
+/* The fonts of the Linux console have no Braille. */
 static bool has_braille(void)
 {
     const char *term = getenv("TERM");
@@ -349,7 +351,7 @@ int hil_screen_show(struct hil_watch *watch, unsigned interval_ms)
     SCREEN *terminal = newterm(NULL, stdout, stdin);
     if (!terminal)
         return -ENOTTY;
-    catch_signals(); /* after ncurses has set its own, which do not return */
+    catch_signals(); /* after ncurses has installed its own handlers, which do not return */
     prepare_terminal();
     int rc = show(&s, interval_ms);
     endwin();

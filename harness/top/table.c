@@ -9,7 +9,7 @@ enum { CELL = 24 };
 
 /* --- cells ---------------------------------------------------------------------------------- */
 
-/* Three digits, whatever the size; 999.6 would be a fourth. */
+/* Always three digits; 999.6 would be rounded to four. */
 static void format_digits(double value, const char *unit, char *text, size_t size)
 {
     int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
@@ -91,7 +91,7 @@ void hil_table_head(const struct hil_table_order *order, char *text, size_t size
     }
 }
 
-/* A long name loses its middle: its end says which of many it is. */
+/* Shortens a long name in the middle, because its end distinguishes it from others. */
 static void format_name(const char *name, char cell[CELL])
 {
     enum { END = 6 };
@@ -124,7 +124,7 @@ void hil_table_row(const struct hil_node_sample *n, char *text, size_t size)
 
 /* --- order ---------------------------------------------------------------------------------- */
 
-/* Greater comes first. */
+/* The greatest rank comes first. */
 static double rank(const struct hil_node_sample *n, enum hil_table_key key)
 {
     switch (key) {

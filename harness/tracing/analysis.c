@@ -11,7 +11,7 @@
 
 enum { CORES_MAX = 4096, RECENT = 1024 };
 
-/* A step that was run. */
+/* A step in the trace. */
 struct ran {
     const struct hil_traced_loop *loop;
     uint64_t step, due_ns, begin_ns, end_ns;
@@ -20,9 +20,9 @@ struct ran {
 /* A core that runs loops. */
 struct hil_core {
     struct ran recent[RECENT];
-    uint64_t count; /* of steps, ever */
-    bool missed;    /* the newest one was */
-    size_t stretch; /* 1 + the index of the one that is going on; 0: none */
+    uint64_t count; /* total number of steps */
+    bool missed;    /* the newest step was missed */
+    size_t stretch; /* 1 + index of the current stretch; 0: none */
 };
 
 /* --- tables that grow ------------------------------------------------------------------------- */
@@ -57,13 +57,13 @@ static struct hil_stretch *add_stretch(struct hil_analysis *a)
 /* --- misses ----------------------------------------------------------------------------------- */
 
 /*
- * What the core did from the time at which the missed step was due to its end: a loop was due all
- * that time, so where no step ran, somebody else had the core.
+ * What the core did from the due time of the missed step to its end. A loop was due all that time,
+ * so when no step ran, something else had the core.
  */
 static void look_back(const struct hil_core *core, struct hil_stretch *stretch,
                       const struct ran *missed)
 {
-    uint64_t later = missed->begin_ns; /* where the step after begins */
+    uint64_t later = missed->begin_ns; /* beginning of the following step */
     uint64_t kept = core->count < RECENT ? core->count : RECENT;
 
     stretch->own_ns = missed->end_ns - missed->begin_ns;
@@ -101,7 +101,7 @@ static void open_stretch(struct hil_analysis *a, struct hil_core *core, int cpu,
     look_back(core, s, missed);
 }
 
-/* Comes right after its step. */
+/* The event comes right after that of its step. */
 static void on_miss(struct hil_analysis *a, const struct hil_event *e)
 {
     uint64_t node = hil_event_number(e, "node"), over = hil_event_number(e, "over_ns");
@@ -144,7 +144,7 @@ static void on_core(struct hil_analysis *a, int cpu, const struct ran *ran)
     if (!core)
         return;
     if (!core->missed)
-        core->stretch = 0; /* the step before was in time */
+        core->stretch = 0; /* the previous step was in time */
     core->missed = false;
     core->recent[core->count++ % RECENT] = *ran;
 }
@@ -228,7 +228,7 @@ static void on_input(struct hil_analysis *a, const struct hil_event *e)
 
 /* --- the other events ------------------------------------------------------------------------- */
 
-/* Says which tasks are loops. */
+/* Reports which tasks are loops. */
 static void on_state(struct hil_analysis *a, const struct hil_event *e)
 {
     int task = (int)hil_event_number(e, "thread");
@@ -240,7 +240,7 @@ static void on_state(struct hil_analysis *a, const struct hil_event *e)
         a->tasks[a->task_count++] = task;
 }
 
-/* lttng-modules' events. */
+/* Events of lttng-modules. */
 static void on_switch(struct hil_analysis *a, const struct hil_event *e)
 {
     const char *name = hil_event_text(e, "next_comm");

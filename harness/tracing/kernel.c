@@ -53,7 +53,8 @@ void hil_kernel_enter(struct hil_kernel *k, int cpu, enum hil_kernel_kind kind, 
 
     if (!stays)
         return;
-    end_last(stays, time_ns); /* a task, whose exit is the next one's entry; or an exit was lost */
+    end_last(stays, time_ns); /* a task ends when the next one begins; otherwise an exit event was
+                               * lost */
     if (!make_room(stays)) {
         k->out_of_memory = true;
         return;
@@ -187,7 +188,7 @@ struct hil_intruder hil_kernel_intruder(const struct hil_kernel *k, int cpu, uin
  *          bench-25081   [001] d..2. 12088.378696: sched_switch: prev_comm=... next_comm=bench ...
  */
 
-/* Where "[001] " is; a task's name may have brackets, too. */
+/* The position of "[001] "; a task's name may contain brackets, too. */
 static const char *find_cpu(const char *line)
 {
     for (const char *c = strchr(line, '['); c; c = strchr(c + 1, '[')) {

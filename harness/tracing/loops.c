@@ -23,7 +23,7 @@ static uint64_t greater(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Two columns become one, until there is room for the time. */
+/* Merges pairs of columns until the time fits. */
 static void course_reach(struct hil_course *c, uint64_t time_ns)
 {
     while (time_ns / c->column_ns >= 2 * HIL_COURSE_COLUMNS) {
@@ -50,7 +50,7 @@ static void array_free(struct hil_traced_array *array)
     free(array);
 }
 
-/* An array of this name, of which a node has that one. */
+/* Makes an array with this name, one of whose nodes has the given name. */
 static struct hil_traced_array *array_make(const char *name, const char *node)
 {
     struct hil_traced_array *array = calloc(1, sizeof *array);
@@ -180,7 +180,7 @@ static void figures_left_out(struct hil_loop_figures *f, uint64_t count, uint64_
     hil_histogram_add_series(&f->late, late_ns, period_ns, count);
 }
 
-/* They were late until then; summary.json counts them so as well. */
+/* They were late by then; summary.json counts them in the same way. */
 void hil_loops_left_out(struct hil_traced_loops *loops, struct hil_traced_loop *loop,
                         uint64_t count, uint64_t late_ns, uint64_t period_ns)
 {

@@ -44,7 +44,7 @@ void hil_provider_load_for(const struct hil_run *run, unsigned index)
     if (!hil_session_wanted(run->scenario) && !hil_provider_wanted())
         return;
     sched_getaffinity(0, sizeof all, &all);
-    hil_leave_loops_cores(run->scenario); /* for the threads that it starts */
+    hil_leave_loops_cores(run->scenario); /* for the threads that the provider starts */
     int rc = hil_provider_load(why, sizeof why);
     sched_setaffinity(0, sizeof all, &all);
     if (rc)

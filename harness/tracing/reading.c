@@ -86,11 +86,11 @@ static void give(const struct hil_reader *reader, const bt_message *message)
     }
 }
 
-/* Reading the trace, which may be damaged: then babeltrace2 may stand still, or find more messages
- * than the trace has bits. */
+/* Reads the trace, which may be damaged: then babeltrace2 may stop making progress, or find more
+ * messages than the trace has bits. */
 struct sink {
     const struct hil_reader *reader;
-    uint64_t left; /* messages that there may still be */
+    uint64_t left; /* how many messages may still come */
 };
 
 enum { STANDS_STILL_S = 30 };
@@ -135,13 +135,13 @@ struct graph {
     bt_graph *graph;
     const bt_plugin *ctf, *utils;
     const bt_component_filter *muxer;
-    uint64_t muxed; /* streams */
+    uint64_t muxed; /* number of streams */
 };
 
 /* nftw() has no argument for its callback. */
 static char *found[TRACES_MAX];
 static unsigned found_count;
-static uint64_t found_bits; /* of all files */
+static uint64_t found_bits; /* size of all files */
 
 static int look_for_metadata(const char *path, const struct stat *status, int type,
                              struct FTW *where)
@@ -153,7 +153,7 @@ static int look_for_metadata(const char *path, const struct stat *status, int ty
     return 0;
 }
 
-/* The stores of a source's streams come one by one to the muxer's inputs. */
+/* Connects the ports of a source's streams one by one to the muxer's inputs. */
 static int connect_source(struct graph *g, const bt_component_source *source)
 {
     for (uint64_t i = 0; i < bt_component_source_get_output_port_count(source); i++) {
@@ -237,7 +237,7 @@ static int run_graph(const struct graph *g)
     return bt_graph_run(g->graph) == BT_GRAPH_RUN_STATUS_OK ? 0 : -EPROTO;
 }
 
-/* What went wrong, in its own words. */
+/* Reports the error in babeltrace2's words. */
 static void explain(int rc, const char *folder, FILE *messages)
 {
     const bt_error *error = bt_current_thread_take_error();

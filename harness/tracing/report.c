@@ -32,7 +32,7 @@ static int by_worst(const void *a, const void *b)
     return (x->worst_over_ns < y->worst_over_ns) - (x->worst_over_ns > y->worst_over_ns);
 }
 
-/* Pointers to all, the worst first; NULL when there are none, or no memory. */
+/* Pointers to all stretches, the worst first; NULL when there are none, or memory ran out. */
 static const struct hil_stretch **sort(const struct hil_analysis *a)
 {
     const struct hil_stretch **sorted =
@@ -64,8 +64,8 @@ static uint64_t largest(const struct hil_stretch *s)
     return s->away_ns > most ? s->away_ns : most;
 }
 
-/* Whether others had the core for most of what went missing. An interrupt counts twice in what
- * they had together, in its own name and in that of who it interrupted; that is little. */
+/* Whether others had the core for most of the missing time. An interrupt counts twice in their
+ * total, for itself and for the task that it interrupted, which is negligible. */
 static bool is_explained(const struct hil_stretch *s)
 {
     return s->intruder.ns > 0 && 2 * s->intruder.all_ns >= largest(s);
@@ -191,7 +191,7 @@ static void print_loops(const struct hil_analysis *a, FILE *to)
     }
 }
 
-/* "cell wait": the part with its node, as the array calls it. */
+/* "cell wait": the part, with the name of the node's array. */
 static void print_part(const struct hil_analysis *a, const struct hil_round_trip *t, int part,
                        FILE *to)
 {
@@ -277,7 +277,7 @@ static json_t *each_of(const struct hil_analysis *a, const struct hil_traced_arr
     return all;
 }
 
-/* As in summary.json: by array, and of many each. */
+/* As in summary.json: by array, and for an array of several nodes each node. */
 static json_t *nodes(const struct hil_analysis *a)
 {
     json_t *all = json_object();

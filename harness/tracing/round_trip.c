@@ -6,24 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many steps back are remembered; how many rounds of a link may miss an event that is yet to
- * come; and what numbers a damaged trace may have. */
+/* How many steps are remembered; how many rounds of a link may wait for an event at a time; and the
+ * limits of numbers in a damaged trace. */
 enum { BACK = 256, OPEN = 8, LINKS_MAX = 1 << 20, NODES_MAX = 1 << 20 };
 
-/* Something that happened in a step. */
+/* The time of something in a step. */
 struct moment {
     uint64_t step, time_ns;
 };
 
-/* An answer that came by a link, in a step of the asker's. */
+/* An answer that came over a link in one of the asker's steps. */
 struct round {
-    struct hil_round_trip *trip; /* NULL: there is no round here */
+    struct hil_round_trip *trip; /* NULL: no round */
     uint64_t acted_on, sent, step;
     uint64_t found_ns;
-    uint64_t begin_ns, computed_ns, back_ns; /* 0: not yet */
+    uint64_t begin_ns, computed_ns, back_ns; /* 0: not yet known */
 };
 
-/* By which channel: what links are looked up by. */
+/* Links are looked up by channel. */
 struct named {
     const char *channel;
     struct link *link;
@@ -33,11 +33,11 @@ struct link {
     struct named named;
     uint64_t from, to, back;
     struct moment pushed[BACK]; /* by the sender's step */
-    struct moment found[BACK];  /* by the sender's step: when the step that found it began */
-    /* In the step that is going on, of the sender and of the receiver; 0: not yet. */
+    struct moment found[BACK];  /* by the sender's step: beginning of the step that found it */
+    /* In the current step of the sender and of the receiver; 0: not yet. */
     uint64_t push_ns, found_sent;
     struct round open[OPEN];
-    unsigned next; /* of these */
+    unsigned next; /* index of the next round */
     struct hil_round_trip *trip;
 };
 
@@ -48,14 +48,14 @@ struct links {
 
 struct node {
     struct links out, in;
-    uint64_t first_push_ns; /* after what it found, in the step that is going on; 0: none */
+    uint64_t first_push_ns; /* first push after an answer was found in the current step; 0: none */
 };
 
 struct hil_round_state {
-    struct links links; /* by number; NULL: not known, or nothing comes back */
+    struct links links; /* by number; NULL: unknown, or there is no opposite link */
     struct node *nodes; /* by number */
     size_t node_count;
-    void *by_channel; /* struct named */
+    void *by_channel; /* tree of struct named */
 };
 
 int hil_rounds_init(struct hil_rounds *rounds)
@@ -66,7 +66,7 @@ int hil_rounds_init(struct hil_rounds *rounds)
 
 /* --- links ------------------------------------------------------------------------------------ */
 
-/* Room for `count`, the new ones being 0. */
+/* Makes room for `count` elements; new ones are 0. */
 static bool reach(void **all, size_t *have, size_t count, size_t size)
 {
     if (count <= *have)
@@ -126,7 +126,7 @@ static struct link *make_link(const struct hil_round_link *said)
     return NULL;
 }
 
-/* One that nothing comes back by has no rounds. */
+/* A link without an opposite link has no rounds. */
 void hil_rounds_link(struct hil_rounds *rounds, const struct hil_round_link *said)
 {
     struct hil_round_state *s = rounds->state;
@@ -207,7 +207,7 @@ static void remember(struct moment moments[BACK], uint64_t step, uint64_t time_n
     moments[step % BACK] = (struct moment){step, time_ns};
 }
 
-/* 0: not known, or not any more. */
+/* 0: unknown, or no longer remembered. */
 static uint64_t time_of(const struct moment moments[BACK], uint64_t step)
 {
     return moments[step % BACK].step == step ? moments[step % BACK].time_ns : 0;
@@ -263,14 +263,15 @@ void hil_rounds_input(struct hil_rounds *rounds, const struct hil_round_input *i
 
 /* --- the parts -------------------------------------------------------------------------------- */
 
-/* An event's time stands for a store some ns before it, so two may seem the other way round. */
+/* The time of an event is that of a store some ns earlier, so two events may seem to be in reverse
+ * order. */
 static uint64_t between(uint64_t from, uint64_t to)
 {
     return to > from ? to - from : 0;
 }
 
-/* Counts the round, if all its events have come. The answerer's step may end after the asker's that
- * found its answer. */
+/* Counts the round if all its events have come. The answerer's step may end after the asker's step
+ * that found its answer. */
 static void close_round(struct round *r, const struct link *in, const struct link *out)
 {
     const uint64_t pushed = time_of(out->pushed, r->acted_on),
@@ -289,8 +290,8 @@ static void close_round(struct round *r, const struct link *in, const struct lin
     r->trip = NULL;
 }
 
-/* A step of the asker's is over: the one that found the answer, or a later one. It has pushed its
- * next message by `out` after that, or does so in the step after. */
+/* One of the asker's steps is over: the one that found the answer, or a later one. The asker has
+ * pushed its next message on `out` since then, or will do so in the next step. */
 static void follow_round(struct round *r, const struct node *asker, const struct link *out,
                          const struct moment *begin, uint64_t end_ns)
 {
@@ -341,7 +342,7 @@ void hil_rounds_step(struct hil_rounds *rounds, uint64_t number, uint64_t step, 
     node->first_push_ns = 0;
 }
 
-/* Of a round whose asker has pushed nothing since, nothing is missing. */
+/* A round whose asker has pushed nothing since is not incomplete. */
 void hil_rounds_end(struct hil_rounds *rounds)
 {
     const struct hil_round_state *s = rounds->state;

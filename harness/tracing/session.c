@@ -19,13 +19,14 @@
 
 struct hil_session {
     const struct hil_scenario *scenario;
-    const char *out; /* the results' directory */
+    const char *out; /* the results' folder */
     char name[40];
-    pid_t daemon; /* ours; 0: there was one */
+    pid_t daemon; /* our session daemon; 0: another one was running */
     bool created;
-    bool tracks;         /* some processes, and not all of this user's */
-    bool stuck;          /* it could not be stopped in order */
-    bool kernel_modules; /* LTTng's own: the kernel's events are in the session */
+    bool tracks;         /* it traces some processes rather than all of this user's */
+    bool stuck;          /* it could not be stopped in an orderly way */
+    bool kernel_modules; /* LTTng's kernel modules are used: the kernel's events are in the
+                          * session */
     struct hil_tracefs tracefs;
     char kernel[160];
 };
@@ -33,7 +34,7 @@ struct hil_session {
 enum { SAID = 4096, LTTNG_S = 20, DESTROY_S = 10 };
 
 static const struct timespec MOMENT = {.tv_nsec = 10000000};
-enum { PATIENCE = 1000 }; /* moments */
+enum { PATIENCE = 1000 }; /* number of short waits */
 
 /* --- lttng ------------------------------------------------------------------------------------ */
 
@@ -50,7 +51,7 @@ static int lttng(char *said, const char *format, va_list values)
     return hil_tool_run(NULL, words, LTTNG_S, said, SAID);
 }
 
-/* Whether it can; why it cannot is nobody's business. */
+/* Whether the command succeeds; failures are not reported. */
 __attribute__((format(printf, 1, 2))) static bool can(const char *format, ...)
 {
     char said[SAID];
@@ -73,7 +74,7 @@ static int explain(int rc, const char *said)
     return rc > 0 ? -EPROTO : rc;
 }
 
-/* Has it done, or says why not. */
+/* Runs the command, and reports a failure. */
 __attribute__((format(printf, 1, 2))) static int must(const char *format, ...)
 {
     char said[SAID] = "";
@@ -87,7 +88,7 @@ __attribute__((format(printf, 1, 2))) static int must(const char *format, ...)
 
 /* --- its daemon ------------------------------------------------------------------------------- */
 
-/* It ends with this process, however that ends. */
+/* The daemon ends with this process, for whatever reason. */
 static _Noreturn void become_daemon(const struct hil_scenario *s, pid_t parent)
 {
     setpgid(0, 0);
@@ -122,7 +123,7 @@ static int start_daemon(struct hil_session *s)
         return -errno;
     if (daemon == 0)
         become_daemon(s->scenario, self);
-    s->daemon = daemon; /* never a number that kill() takes for many processes */
+    s->daemon = daemon; /* never a value that makes kill() signal many processes */
     for (int i = 0; i < PATIENCE; i++) {
         if (waitpid(s->daemon, &status, WNOHANG) == s->daemon) {
             s->daemon = 0;
@@ -142,11 +143,12 @@ static int find_daemon(struct hil_session *s)
     char *const ask[] = {"lttng", "--version", NULL};
 
     if (hil_tool_run(NULL, ask, LTTNG_S, said, sizeof said) == -ENOENT)
-        return must("list"); /* which says so */
+        return must("list"); /* which prints the reason */
     return can("list") ? 0 : start_daemon(s);
 }
 
-/* Others may have found it, and use it. Ours may be there still, being destroyed. */
+/* Others may use our session daemon. Our own session may still be listed while it is being
+ * destroyed. */
 static bool has_others(const struct hil_session *s, const char *sessions)
 {
     char ours[80];
@@ -176,21 +178,21 @@ static void end_daemon(struct hil_session *s)
             return;
         nanosleep(&MOMENT, NULL);
     }
-    /* With its own processes, which are those of its group. */
+    /* the whole process group */
     kill(-s->daemon, SIGKILL);
     waitpid(s->daemon, NULL, 0);
 }
 
 /* --- the session ------------------------------------------------------------------------------ */
 
-/* LTTng's event names of what is chosen, with commas. */
+/* The LTTng names of the selected events, separated by commas. */
 static void name_events(const struct hil_tracing_events *e, char *text, size_t size)
 {
     const struct {
         bool chosen;
         const char *names;
     } all[] = {
-        {true, "hiloco:node,hiloco:link"}, /* what the others' numbers mean */
+        {true, "hiloco:node,hiloco:link"}, /* they explain the numbers in other events */
         {e->step, "hiloco:loop_step"},
         {e->miss, "hiloco:loop_miss,hiloco:loop_left_out"},
         {e->push, "hiloco:push"},
@@ -211,8 +213,8 @@ static void name_events(const struct hil_tracing_events *e, char *text, size_t s
                 (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", all[i].names);
 }
 
-/* In parts: while one is written out the next takes events. Each is a power of two, and so is
- * their number. */
+/* Number of sub-buffers: while one is written to disk the next one takes events. Both their number
+ * and their size are powers of two. */
 enum { PARTS = 8 };
 
 static uint64_t part_bytes(unsigned kib)
@@ -225,8 +227,8 @@ static uint64_t part_bytes(unsigned kib)
 }
 
 /*
- * A read timer has the daemon look for full parts itself. Without one the program would have to
- * wake it, by a system call in the loop.
+ * With a read timer the daemon looks for full sub-buffers by itself. Without it, the traced program
+ * would have to wake the daemon by a system call in the loop.
  */
 static int enable_events(const struct hil_session *s)
 {
@@ -254,7 +256,7 @@ static bool use_kernel_modules(const struct hil_session *s)
            can("enable-event --kernel --session=%s --channel=kernel %s", s->name, events);
 }
 
-/* A run does without, and says so. */
+/* The run continues without the kernel's events, and reports that. */
 static void open_kernel(struct hil_session *s)
 {
     if (!s->scenario->trace.kernel) {
@@ -272,7 +274,7 @@ static void open_kernel(struct hil_session *s)
              rc == -EPERM || rc == -EACCES ? " (run as root)" : "");
 }
 
-/* LTTng wants to know where from the root, as its daemon is elsewhere. */
+/* LTTng needs an absolute path, because its daemon has another working directory. */
 static int create(struct hil_session *s)
 {
     char said[SAID] = "", out[PATH_MAX], output[PATH_MAX + 20];
@@ -346,7 +348,7 @@ int hil_session_start(struct hil_session *s, const pid_t *processes, unsigned co
     return rc;
 }
 
-/* LTTng counts them by channel. */
+/* LTTng counts lost events by channel. */
 static uint64_t count_lost(const struct hil_session *s)
 {
     static const char tag[] = "<discarded_events>";
@@ -377,8 +379,8 @@ static int save_tracefs(const struct hil_session *s, uint64_t *lost)
     return rc;
 }
 
-/* It waits until all is written; but for what a loop has begun that was killed in the middle of an
- * event it would wait forever. */
+/* Waits until everything is written. If a loop was killed in the middle of an event, this would
+ * wait forever, so there is a time limit. */
 static int stop(struct hil_session *s)
 {
     const unsigned seconds = 10 + (s->scenario->trace.buffer_kib >> 15); /* for 32 MiB/s */
@@ -396,9 +398,9 @@ static int stop(struct hil_session *s)
     return rc;
 }
 
-/* LTTng writes how many events were lost with the next ones. Where the buffers were full when the
- * session was stopped nothing comes after the last ones that were lost; but now that all was read,
- * an empty rest does. */
+/* LTTng reports lost events together with later events. If the buffers were full when the session
+ * was stopped, there are no later events for the last losses. But an empty sub-buffer, which is
+ * possible now that everything was read, reports them too. */
 static int count_the_last(struct hil_session *s)
 {
     int rc = must("start %s", s->name);
@@ -418,7 +420,7 @@ int hil_session_stop(struct hil_session *s, struct hil_traced *traced)
     return rc ? rc : kernel_rc;
 }
 
-/* Waits, for the daemon writes the rest of what describes the trace; but as stop() does. */
+/* Waits, because the daemon writes the rest of the metadata, but with a time limit like stop(). */
 static void destroy(struct hil_session *s)
 {
     char said[SAID] = "";

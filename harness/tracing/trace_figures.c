@@ -2,14 +2,14 @@
 
 #include "../figures/bars.h"
 
-/* The scripts of these figures have so many colours. */
+/* The number of colours in these figures' scripts. */
 enum { ARRAYS_MAX = 8 };
 
-/* The arrays of nodes that a figure shows: those that have steps. */
+/* The arrays of nodes in a figure: those with steps. */
 struct shown {
     const struct hil_traced_array *of[ARRAYS_MAX];
     unsigned count;
-    unsigned left_out; /* for which there is no colour */
+    unsigned left_out; /* number of arrays without a colour */
 };
 
 static double us(uint64_t ns)
@@ -17,7 +17,7 @@ static double us(uint64_t ns)
     return (double)ns * 1e-3;
 }
 
-/* On a logarithmic axis what took no time at all is drawn as 1 ns. */
+/* On a logarithmic axis, 0 is drawn as 1 ns. */
 static double drawn_us(uint64_t ns)
 {
     return us(ns > 0 ? ns : 1);
@@ -123,7 +123,7 @@ static int figure_time(const struct hil_analysis *a, const struct shown *shown, 
 typedef void plot_histogram(struct hil_figure *figure, const char *series, unsigned i,
                             const struct hil_histogram *histogram);
 
-/* Of each array, how late its steps were, and how long. */
+/* For each array, how late its steps were, and how long they took. */
 static void plot_arrays(struct hil_figure *f, const struct shown *shown, plot_histogram *plot)
 {
     for (unsigned i = 0; i < shown->count; i++) {

@@ -34,7 +34,7 @@ static const char *const events[] = {
 __attribute__((format(printf, 3, 4))) static int put(int dir, const char *path, const char *format,
                                                      ...)
 {
-    char text[1200]; /* a mask of 4096 cpus */
+    char text[1200]; /* room for a mask of 4096 cpus */
     va_list args;
     int file = openat(dir, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
@@ -101,7 +101,7 @@ static int find_root(const char *given)
 
 /* --- the instance ----------------------------------------------------------------------------- */
 
-/* Those of launchers that are no more. */
+/* Removes instances of launchers that have ended. */
 static void remove_abandoned(int root)
 {
     int copy = open_dir(root, "instances");
@@ -116,8 +116,8 @@ static void remove_abandoned(int root)
         closedir(instances);
 }
 
-/* A bit for each cpu that a loop is pinned to; all where one is not. In hexadecimal, in words of
- * 32, the last cpus first. */
+/* A hexadecimal mask of the cpus that loops are pinned to, or of all cpus if a loop is not pinned.
+ * It has words of 32 bits, beginning with the last cpus. */
 static void describe_cpus(const struct hil_scenario *s, char text[1152])
 {
     uint32_t words[CPU_SETSIZE / 32] = {0};
@@ -142,7 +142,7 @@ static int set_up(int instance, const struct hil_scenario *s)
 
     describe_cpus(s, cpus);
     if (!rc)
-        rc = put(instance, "trace_clock", "mono"); /* LTTng's */
+        rc = put(instance, "trace_clock", "mono"); /* the same clock as LTTng's */
     if (!rc)
         rc = put(instance, "tracing_cpumask", "%s", cpus);
     if (!rc)
@@ -152,7 +152,7 @@ static int set_up(int instance, const struct hil_scenario *s)
     for (size_t i = 0; !rc && i < sizeof events / sizeof events[0]; i++) {
         snprintf(path, sizeof path, "events/%s/enable", events[i]);
         rc = put(instance, path, "1");
-        rc = rc == -ENOENT ? 0 : rc; /* another machine has other interrupts */
+        rc = rc == -ENOENT ? 0 : rc; /* other machines have other interrupts */
     }
     return rc;
 }

@@ -38,7 +38,7 @@ static int again_wrong(const struct again *a, const struct hil_trace_event *e, c
     return -EINVAL;
 }
 
-/* Those of one step are one request. */
+/* Changes at the same step belong to one request. */
 static struct hil_request *again_request(struct again *a, uint64_t step)
 {
     if (a->count && a->requests[a->count - 1].step == step)
@@ -72,7 +72,7 @@ static int again_add(struct again *a, const struct hil_trace_event *e)
     return 0;
 }
 
-/* Of the change before it. */
+/* Adds the ramp of the preceding change. */
 static int again_add_ramp(struct again *a, const struct hil_trace_event *e)
 {
     struct hil_request *r = a->count ? &a->requests[a->count - 1].request : NULL;
@@ -99,7 +99,7 @@ static int again_take(struct again *a, const struct hil_trace_events *events)
     return rc;
 }
 
-/* The run's folder, of a path that may be that of its trace.h5. */
+/* The run's folder, from its path or that of its trace.h5. */
 static int again_folder(const char *record, char folder[HIL_PATH_BYTES])
 {
     static const char file[] = "trace.h5";

@@ -15,7 +15,7 @@
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-/* The longest answer: a change at each node of a great many. */
+/* The longest answer: a change at each of very many nodes. */
 enum { ASKING_ANSWER_MAX = 1 << 24 };
 
 struct hil_asking {
@@ -24,7 +24,8 @@ struct hil_asking {
     size_t used, size;
 };
 
-/* The launcher itself listens there, and not somebody who took the name before. */
+/* Checks that the launcher itself listens there, and not another process that took the name
+ * first. */
 static int asking_check_peer(int file, const struct hil_found *run)
 {
     struct ucred peer;
@@ -101,7 +102,7 @@ static int asking_grow(struct hil_asking *a)
     return 0;
 }
 
-/* Returns 1 when there is more to be looked for, 0 when there is nothing now. */
+/* Returns 1 when more data may be available now, otherwise 0. */
 static int asking_receive(struct hil_asking *a)
 {
     int rc = asking_grow(a);
@@ -160,8 +161,8 @@ int hil_tune_ask(const struct hil_found *run, const json_t *request, json_t **an
 
 /* --- seeing ---------------------------------------------------------------------------------- */
 
-/* The memory is of anybody's making: where the table is, and how long, is checked against its size.
- * NULL: there is none. */
+/* The memory is not trusted: position and length of the table are checked against its size. NULL:
+ * there is no table. */
 static const struct hil_tuning *tune_memory(const struct hil_attached *run, unsigned *count)
 {
     const uint64_t at = *(const volatile uint64_t *)&run->state->tuning_at;
@@ -222,7 +223,7 @@ json_t *hil_tune_list_json(const struct hil_attached *run, const struct hil_tuna
     return all;
 }
 
-/* Half of the ring is behind what node 0 may be writing. */
+/* Half of the ring is out of reach of what node 0 may be writing. */
 bool hil_tune_next(const struct hil_attached *run, uint64_t *seen, struct hil_tuned *change)
 {
     unsigned count;

@@ -1,6 +1,6 @@
 /*
- * Each converter: what all have in common, its override on top, and its multipliers on
- * top of both.
+ * Calculates the numbers of each converter: the common values, then its override, then its
+ * multipliers.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 
 enum { NO_OVERRIDE = -1 };
 
-/* One converter in the making. */
+/* A converter under construction. */
 struct draft {
     const struct form_loaded *loaded;
     unsigned id;
-    int index; /* of its override; NO_OVERRIDE: it has none */
+    int index; /* index of its override, or NO_OVERRIDE */
     const struct form_file_override *override;
     struct form_converter *converter;
 };
@@ -44,7 +44,7 @@ static void claim(const struct form_loaded *loaded, unsigned index, int *overrid
     }
 }
 
-/* For each converter the index of its override; the caller frees. */
+/* The index of the override for each converter; the caller frees the list. */
 static int *find_overrides(const struct form_loaded *loaded)
 {
     const struct form_file_converters *converters = &loaded->file->converters;
@@ -62,7 +62,7 @@ static int *find_overrides(const struct form_loaded *loaded)
 
 /* --- numbers by name -------------------------------------------------------------------- */
 
-/* The override's value where it gives one; else the one for all; NULL where there is neither. */
+/* The override's value, or else the common value; NULL if there is neither. */
 static const double *choose(double *const *overriding, double *const *common, int quantity)
 {
     if (quantity < 0)
@@ -93,7 +93,8 @@ static double multiplier(const struct draft *draft, const char *name)
     return list == NULL ? 1 : list[draft->id];
 }
 
-/* The place of a converter's value: in its override when it stands there, or for all. */
+/* The path of a converter's value: in its override if it has the value, otherwise in the common
+ * block. */
 static void path_of(const struct draft *draft, const char *block, const char *name, char *path,
                     size_t size)
 {
@@ -102,7 +103,7 @@ static void path_of(const struct draft *draft, const char *block, const char *na
         snprintf(path, size, "converters.%s.%s", block, name);
 }
 
-/* Each value was in its range; times its multiplier, or in another plant, it may not be. */
+/* Each value is in its range, but may leave it by its multiplier, or in another plant. */
 static void check_range(const struct draft *draft, const char *block,
                         const struct hil_quantity *quantity, double value)
 {
@@ -138,7 +139,7 @@ static void resolve_states(const struct draft *draft)
     }
 }
 
-/* An override may only name what its plant has; the schema knows what any of them has. */
+/* An override may only name quantities of its own plant; the schema accepts those of any plant. */
 static void check_names(const struct draft *draft, const char *block, double *const *given,
                         const struct form_quantities *names, const struct hil_quantities *table,
                         const struct hil_quantities *more)
@@ -160,8 +161,8 @@ static void check_names(const struct draft *draft, const char *block, double *co
 /* --- profiles --------------------------------------------------------------------------- */
 
 /*
- * A converter's factor on a profile, so that before the first change it sees its own
- * constant: its multiplier, and its override in proportion to the value for all.
+ * A converter's factor on a profile, such that the converter sees its own constant before the first
+ * change: its multiplier times the ratio of its override to the common value.
  */
 static double factor(const struct draft *draft, const char *input, const char *block,
                      const struct hil_profile *profile)
@@ -229,7 +230,7 @@ static void resolve_timing(const struct draft *draft)
         converter->phase_ns = scenario_ns(*override->phase_us, 1e3);
 }
 
-/* A plant has the last word about its parameters: some make no sense together. */
+/* Lets the plant check its parameters: some combinations make no sense. */
 static void try_plant(const struct draft *draft)
 {
     const struct form_converter *converter = draft->converter;
@@ -247,7 +248,7 @@ static void try_plant(const struct draft *draft)
                  converter->plant->name, draft->id, why);
 }
 
-/* Makes room for the numbers of its plant. */
+/* Allocates the numbers of its plant. */
 static int make_room(const struct draft *draft, struct hil_pool *pool)
 {
     struct form_converter *converter = draft->converter;
@@ -303,7 +304,7 @@ int form_resolve_converters(const struct form_loaded *loaded, struct form *form)
     }
     form->converter_count = file->count;
 
-    /* One mistake in what all have in common is not to be told for each of them. */
+    /* a mistake in a common value must not be reported for each converter */
     unsigned before = loaded->report->mistakes;
     int error = 0;
     for (unsigned id = 0; error == 0 && id < file->count && loaded->report->mistakes == before;

@@ -1,6 +1,6 @@
 /*
- * What the power_controller form leaves unsaid and its schema has no default for: the quantities of
- * an override with another plant, the multipliers that are to be drawn, and the placement.
+ * Defaults of the power_controller form that its schema cannot express: the quantities of an
+ * override with another plant, the drawn multipliers, and the placement.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 /* --- overrides with another plant ------------------------------------------------------- */
 
-/* The block called `key`, made when it is missing; NULL when there is something else. */
+/* The block called `key`, which is created if it is missing; NULL if it is not a block. */
 static struct scenario_node *block_in(struct scenario_node *parent, const char *key, int *error)
 {
     struct scenario_node *block = scenario_node_get(parent, key);
@@ -26,8 +26,8 @@ static struct scenario_node *block_in(struct scenario_node *parent, const char *
 }
 
 /*
- * What another plant shares by name with `common`, that block gives; the rest is the
- * plant's own default.
+ * Quantities that another plant shares by name with `common` get the values of that block; the
+ * others get the plant's own defaults.
  */
 static int fill_quantities(struct scenario_node *block, const struct scenario_node *common,
                            const struct hil_quantities *quantities)
@@ -81,7 +81,7 @@ int form_fill_overrides(struct scenario_node *root)
 
 /* --- tolerance -------------------------------------------------------------------------- */
 
-/* What is drawn, in this order, where a plant has it. */
+/* The drawn quantities, in this order, if a plant has them. */
 static const char *const spread[] = {
     "inductance_h",          "capacitance_f", "inductor_resistance_ohm",
     "switch_resistance_ohm", "esr_ohm",       "load_ohm",
@@ -94,8 +94,8 @@ static double number_at(struct scenario_node *root, const char *path)
 }
 
 /*
- * Each converter draws all six, used or not, so that neither a longer row of converters nor
- * a multiplier given outright changes what the others get.
+ * Each converter draws all six, used or not. Thus neither more converters nor an explicit
+ * multiplier changes what the others get.
  */
 static void draw(double (*drawn)[SPREAD], unsigned count, double percent, uint64_t seed)
 {
@@ -144,7 +144,7 @@ static int fill_multipliers(const struct form_schema *schema, struct scenario_no
 
 /* --- placement -------------------------------------------------------------------------- */
 
-/* What an executor has from the role that it runs. */
+/* Settings that an executor inherits from the role that it runs. */
 static const char *const inherited[] = {"cpu", "priority", "scheduler", "wait"};
 enum { INHERITED = sizeof(inherited) / sizeof(inherited[0]) };
 
@@ -167,7 +167,7 @@ static int add_executor(struct scenario_node *placement, const char *controller,
     return error;
 }
 
-/* Whether the block names a plant that may hang or crash. */
+/* Whether the block names a plant whose code may hang or crash. */
 static bool has_plant_apart(const struct scenario_node *block)
 {
     const struct scenario_node *plant = scenario_node_get(block, "plant");
@@ -187,8 +187,8 @@ static bool has_apart(const struct scenario_node *converters)
     return apart;
 }
 
-/* An executor for all converters; but one for each where one might take others with it. The first
- * has the cpu. */
+/* One executor for all converters, or one for each if a crash could take others with it. The first
+ * executor has the cpu. */
 static int add_converters(struct scenario_node *placement, unsigned count,
                           const struct scenario_node *converters)
 {

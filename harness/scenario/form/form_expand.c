@@ -1,8 +1,8 @@
 /*
- * From the power_controller form to the general one: a node "controller", an array of nodes
- * "converter", a component of the law for each converter (control[i]) and one of its plant
- * (converter[i]). What the short form says in proportion, by tolerance or by override has been
- * worked out: it becomes lists of one number for each.
+ * Expands the power_controller form to the general form: a node "controller", an array of nodes
+ * "converter", a component of the law for each converter (control[i]), and a component of its plant
+ * (converter[i]). Values given by proportion, tolerance or override have already been calculated,
+ * and become lists with one number for each converter.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,15 +14,16 @@
 struct expansion {
     const struct form_loaded *loaded;
     const struct form *form;
-    const struct scenario_node *controller, *converters; /* blocks of the short form */
-    double *values;                                      /* one of each converter */
-    bool *there;                                         /* whether it has one */
-    int error;                                           /* the first one: all else is then left */
+    const struct scenario_node *controller, *converters; /* blocks of the power_controller form */
+    double *values;                                      /* one for each converter */
+    bool *there;                                         /* whether the converter has a value */
+    int error;                                           /* the first error; nothing more is done
+                                                          * after it */
 };
 
 /* --- writing a tree ------------------------------------------------------------------------ */
 
-/* Takes the value. What it is called in a mapping; NULL in a list. */
+/* Takes ownership of the value. `key` is its key in a mapping; NULL in a list. */
 static void expand_add(struct expansion *x, struct scenario_node *to, const char *key,
                        struct scenario_node *value)
 {
@@ -49,7 +50,7 @@ static void expand_text(struct expansion *x, struct scenario_node *to, const cha
     if (!to)
         return;
     if (node)
-        node->plain = strchr(text, '[') == NULL; /* in a list it would begin another */
+        node->plain = strchr(text, '[') == NULL; /* in a list it would begin another list */
     expand_add(x, to, key, node);
 }
 
@@ -62,7 +63,7 @@ static void expand_number(struct expansion *x, struct scenario_node *to, const c
     expand_text(x, to, key, text);
 }
 
-/* A node of the short form, as it is. */
+/* Copies a node of the power_controller form unchanged. */
 static void expand_copy(struct expansion *x, struct scenario_node *to, const char *key,
                         const struct scenario_node *from)
 {
@@ -80,20 +81,20 @@ static void expand_copy(struct expansion *x, struct scenario_node *to, const cha
         expand_copy(x, copy, from->entries[i].key, from->entries[i].value);
 }
 
-/* Copies the block's values of these keys; the last key is NULL. */
+/* Copies the block's values of these keys; the list ends with NULL. */
 static void expand_keys(struct expansion *x, struct scenario_node *to,
                         const struct scenario_node *from, const char *const *keys)
 {
     for (unsigned i = 0; keys[i]; i++) {
         const struct scenario_node *value = scenario_node_get(from, keys[i]);
-        if (value) /* else it has no default, and was left out */
+        if (value) /* otherwise it has no default, and was left out */
             expand_copy(x, to, keys[i], value);
     }
 }
 #define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* The values of all converters: one number if they are alike, else a list; ~ where there is none.
- */
+/* The values of all converters: one number if they are equal, otherwise a list, with ~ for a
+ * missing value. */
 static void expand_values(struct expansion *x, struct scenario_node *to, const char *key)
 {
     const unsigned count = x->form->converter_count;
@@ -114,7 +115,7 @@ static void expand_values(struct expansion *x, struct scenario_node *to, const c
     }
 }
 
-/* What was written last is from where the short form says it, if it does. */
+/* Gives the last added value the place of the original, if there is one. */
 static void expand_place(struct scenario_node *to, const struct scenario_node *block,
                          const char *name)
 {
@@ -157,7 +158,7 @@ static void expand_nodes(struct expansion *x, struct scenario_node *root)
     expand_values(x, node, "period_us");
     for (unsigned i = 0; i < s->converter_count; i++)
         expand_value(x, i, (double)s->converters[i].phase_ns / 1e3);
-    expand_values(x, node, "phase_us"); /* with the stagger */
+    expand_values(x, node, "phase_us"); /* including the stagger */
     expand_keys(x, node, x->converters,
                 KEYS("cpu", "priority", "scheduler", "wait", "overrun", "catch_up_limit",
                      "resync_after_us", "input_age_limit_us", "on_stale_input",
@@ -174,7 +175,7 @@ static void expand_safe(struct expansion *x, struct scenario_node *component)
     expand_number(x, safe, "duty", x->loaded->file->converters.duty_safe);
 }
 
-/* As a scenario calls it: one that was loaded by its whole name. */
+/* The model's name in a scenario: the whole name if it was loaded. */
 static const char *expand_model_name(const struct hil_model *m)
 {
     const struct hil_loaded *loaded = hil_loaded_of(m);
@@ -204,9 +205,9 @@ static void expand_law(struct expansion *x, struct scenario_node *components)
     expand_keys(x, law, x->controller, KEYS("computation_delay", "on_error"));
 }
 
-/* A table of the plants, and the numbers that a converter has for it. */
+/* A table of the plants, and a converter's numbers for it. */
 struct expand_table {
-    size_t table, numbers; /* offsets, in struct hil_model and in struct form_converter */
+    size_t table, numbers; /* offsets in struct hil_model and in struct form_converter */
 };
 static const struct expand_table expand_parameters = {offsetof(struct hil_model, parameters),
                                                       offsetof(struct form_converter, parameters)};
@@ -315,7 +316,7 @@ static bool expand_law_takes(const struct expansion *x, const char *input)
     return hil_quantity_find(&x->form->controller.law->inputs, input) >= 0;
 }
 
-/* What of the block is of the connection to it, where it is given. */
+/* Copies the age settings of the block to the connection, if they are given. */
 static void expand_age(struct expansion *x, struct scenario_node *entry,
                        const struct scenario_node *block)
 {
@@ -379,7 +380,7 @@ static bool expand_plant_takes(const struct expansion *x, unsigned i, const char
            hil_quantity_find(&x->form->converters[i].plant->inputs, input) >= 0;
 }
 
-/* The source of an input of the plants that have it, each with a factor of its own. */
+/* Adds the source for an input of the plants that have it, with a factor for each plant. */
 static void expand_plant_source(struct expansion *x, struct scenario_node *sources,
                                 const char *name, const char *input,
                                 const struct hil_profile *profile, size_t factor)
@@ -481,7 +482,8 @@ static void expand_measures(struct expansion *x, struct scenario_node *root)
 
 /* --- the rest ------------------------------------------------------------------------------ */
 
-/* An entry of placement, verbs.nodes or tcp.nodes: the controller, converters, or both. */
+/* Expands an entry of placement, verbs.nodes or tcp.nodes, which names the controller, converters,
+ * or both. */
 static void expand_who(struct expansion *x, struct scenario_node *to,
                        const struct scenario_node *entry)
 {
@@ -510,7 +512,7 @@ static void expand_placement(struct expansion *x, struct scenario_node *root)
     }
 }
 
-/* The block of a fabric whose nodes have addresses, and these. */
+/* Adds the block of a fabric that uses addresses. */
 static struct scenario_node *expand_fabric(struct expansion *x, struct scenario_node *root,
                                            const char *name, const struct scenario_node *from)
 {

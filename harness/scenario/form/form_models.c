@@ -48,7 +48,7 @@ static bool form_is_kind(const struct hil_model *m, uint32_t kind, char *why)
     return false;
 }
 
-/* What nobody here would feed. */
+/* Whether nothing would feed an input. */
 static bool form_feeds_all(const struct hil_quantities *inputs, char *why)
 {
     for (unsigned i = 0; i < inputs->count; i++) {

@@ -1,6 +1,6 @@
 /*
- * The lists whose entries name the controller, a range of converters, or both: `placement` and
- * `verbs.nodes` or `tcp.nodes`. Together the entries of a list name each node once.
+ * Checks the lists whose entries name the controller, a range of converters, or both: `placement`,
+ * and `verbs.nodes` or `tcp.nodes`. The entries of a list must name each node exactly once.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -10,10 +10,10 @@
 #include "../yaml/scenario_check.h"
 #include "form.h"
 
-/* A list, and who was named so far. */
+/* A list, and the nodes named so far. */
 struct form_roll {
     const struct form_loaded *loaded;
-    const char *list, *gift; /* its path, and what an entry gives a node */
+    const char *list, *gift; /* its path, and what an entry gives to a node */
     bool controller;
     bool *converters; /* by id */
 };
@@ -49,7 +49,8 @@ static void roll_converters(struct form_roll *roll, unsigned index, const char *
     }
 }
 
-/* Notes whom entry `index` names, and reports who was named before, or that it names nobody. */
+/* Marks the nodes that entry `index` names. Reports nodes that were named before, and an entry that
+ * names none. */
 static void roll_call(struct form_roll *roll, unsigned index, bool controller,
                       const char *converters)
 {
@@ -66,7 +67,7 @@ static void roll_call(struct form_roll *roll, unsigned index, bool controller,
                  "%s names no node; allowed: controller: true, or converters: a range", path);
 }
 
-/* Reports the first who was not named. */
+/* Reports the first node that was not named. */
 static void roll_end(const struct form_roll *roll)
 {
     if (!roll->controller)
@@ -115,7 +116,7 @@ static int check_addresses(const struct form_loaded *loaded, const char *list,
     return 0;
 }
 
-/* Who meets has no list. */
+/* With a rendezvous there must be no list. */
 static int check_rendezvous(const struct form_loaded *loaded)
 {
     const struct form_file *file = loaded->file;

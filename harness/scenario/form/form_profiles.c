@@ -1,5 +1,5 @@
 /*
- * Reference, load and input voltage over time.
+ * Resolves the reference, the load and the input voltage over time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "../yaml/scenario_check.h"
 #include "form.h"
 
-/* What is still moving when the next change begins would have to jump. */
+/* A ramp must end before the next change begins. */
 static void check_order(const struct form_loaded *loaded, const char *block,
                         const struct hil_profile *profile)
 {
@@ -47,7 +47,7 @@ static int resolve_profile(const struct form_loaded *loaded, const char *block,
     return 0;
 }
 
-/* A profile of a plant's input begins with what the file says of all converters. */
+/* The profile of a plant's input begins with the common value of all converters. */
 static int resolve_input(const struct form_loaded *loaded, const char *block, const char *input,
                          const struct form_file_profile *file, struct hil_profile *profile)
 {

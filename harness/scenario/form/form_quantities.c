@@ -1,6 +1,6 @@
 /*
- * The quantities that a scenario may name: those of its law and of its plants, and the keys
- * that they make.
+ * Finds the quantities that a scenario may name, those of its law and of its plants, and makes
+ * their keys.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static const char *text_of(const struct scenario_node *block, const char *key)
     return node == NULL ? NULL : node->text;
 }
 
-/* How many converters there are; 0 when the file does not say so rightly. */
+/* The number of converters; 0 if it is wrong or missing. */
 static unsigned count_of(const struct scenario_node *block, const struct scenario_key *key)
 {
     const struct scenario_node *node = scenario_node_get(block, "count");
@@ -91,7 +91,7 @@ static int find_models(struct scenario_schema *schema, const struct scenario_nod
 
 /* --- their keys ------------------------------------------------------------------------- */
 
-/* The key of a quantity under `block`; with its default where `has_default`. */
+/* Adds the key of a quantity under `block`; with its default if `has_default`. */
 static int add_key(struct scenario_schema *schema, const char *block,
                    const struct hil_quantity *quantity, bool has_default)
 {
@@ -118,7 +118,7 @@ static int add_key(struct scenario_schema *schema, const char *block,
     return 0;
 }
 
-/* True for a quantity of the plant that most converters have. */
+/* Whether the plant of most converters has the quantity. */
 static bool plant_has(const struct hil_model *plant, const char *name)
 {
     return plant != NULL && (hil_quantity_find(&plant->parameters, name) >= 0 ||

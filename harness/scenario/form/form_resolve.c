@@ -1,5 +1,5 @@
 /*
- * The power_controller form, worked out: its law, and what it says of both nodes.
+ * Resolves the power_controller form: its law, and the settings of both roles.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ void form_mistake(const struct form_loaded *loaded, const char *path, const char
     scenario_mistake(loaded->report, node == NULL ? &loaded->root->at : &node->at, "%s", message);
 }
 
-/* A law has the last word about its gains: some make no sense together. */
+/* Lets the law check its gains: some combinations make no sense. */
 static void try_law(const struct form_loaded *loaded, const struct form_controller *controller)
 {
     char why[SCENARIO_REASON_BYTES];

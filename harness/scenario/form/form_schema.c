@@ -1,6 +1,6 @@
 /*
- * The schema of the power_controller form: static for the blocks that are always alike, made for
- * the scenario at hand where they name models or their quantities.
+ * The schema of the power_controller form. Blocks that are the same for every scenario are static;
+ * blocks that name models or their quantities are made for the scenario.
  */
 #include <assert.h>
 #include <errno.h>
@@ -73,7 +73,7 @@ static const cyaml_schema_field_t limits_fields[] = {
     CYAML_FIELD_END,
 };
 
-/* A change of a reference, a load or an input voltage: alike but for one key. */
+/* A change of a reference, a load or an input voltage. They differ in one key. */
 #define CHANGE_FIELDS(name, key)                                                                   \
     static const cyaml_schema_field_t name##_change_fields[] = {                                   \
         CYAML_FIELD_FLOAT("time_s", MUST, struct form_file_change, time_s),                        \
@@ -204,8 +204,8 @@ static int make_model_fields(struct form_schema *schema)
 }
 
 /*
- * A mapping into an array of `count` items of `size` bytes. Not looked into where the
- * model behind it is unknown: its name is the mistake then.
+ * A mapping to an array of `count` items of `size` bytes. If its model is unknown its contents are
+ * not checked, because the mistake is the model's name.
  */
 static cyaml_schema_field_t array(const char *key, size_t offset, int flags, size_t size,
                                   unsigned count, const cyaml_schema_field_t *fields, bool known)
@@ -347,7 +347,7 @@ static void set_top(struct form_schema *s)
     memcpy(s->top_fields, fields, sizeof fields);
 }
 
-/* libcyaml leaves the faults and limits out: they are read from the tree. */
+/* libcyaml does not load faults and limits; they are read from the tree. */
 static void set_loaded(struct form_schema *s)
 {
     memcpy(s->loaded_fields, s->top_fields, sizeof s->top_fields);

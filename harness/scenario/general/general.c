@@ -172,7 +172,7 @@ static int general_parts(struct general *g)
         int rc = parts[i](g);
         if (rc)
             return rc;
-        /* What comes after needs to know what nodes, components and their inputs there are. */
+        /* further parts need the nodes, the components and their inputs */
         if (g->report->mistakes > before && parts[i] != general_sources &&
             parts[i] != general_record)
             return -EINVAL;

@@ -1,4 +1,5 @@
-/* When a fault begins: at a time, or after something that the scenario or the run has. */
+/* Determines when a fault begins: at a fixed time, or after something in the scenario or the
+ * run. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 #include "fault_entry.h"
 
-/* What `after` may name. */
+/* The possible subjects of `after`. */
 static const char *const after_subjects[] = {"source", "fault", "signal", "event"};
 
 enum { AFTER_SUBJECTS = sizeof after_subjects / sizeof after_subjects[0] };
@@ -23,7 +24,8 @@ static double after_number(const struct fault_entry *e, const char *key)
     return general_number(scenario_node_get(e->block, "after"), key, 0);
 }
 
-/* At the value of the key of `after`; without it at `after` itself. Returns -EINVAL. */
+/* Reports a mistake at the value of the key in `after`, or at `after` itself without a key. Returns
+ * -EINVAL. */
 __attribute__((format(printf, 3, 4))) static int
 after_mistake(const struct fault_entry *e, const char *key, const char *format, ...)
 {
@@ -72,7 +74,7 @@ static int after_source(struct fault_entry *e, uint64_t *begin_ns)
     return 0;
 }
 
-/* The end of one that waits itself is an event. */
+/* The end of a fault that waits itself is an event. */
 static int after_fault(struct fault_entry *e, uint64_t *begin_ns)
 {
     const struct hil_fault *all = e->g->system->faults, *after = NULL;
@@ -107,7 +109,7 @@ static int after_fault(struct fault_entry *e, uint64_t *begin_ns)
 
 /* --- a level, an event ------------------------------------------------------------------------ */
 
-/* The one thing that the key's signals are of. */
+/* The single signal that the key must name. */
 static int after_one_signal(struct fault_entry *e, const char *key, enum general_side side)
 {
     e->elements.count = 0;
@@ -137,7 +139,7 @@ static int after_level(struct fault_entry *e, uint64_t *begin_ns)
     return 0;
 }
 
-/* An input with an age limit, which what gets old comes from another node for. */
+/* An input with an age limit, which is fed by another node. */
 static int after_input(struct fault_entry *e, struct hil_awaited *awaited)
 {
     const struct hil_system *s = e->g->system;
@@ -203,7 +205,7 @@ static int after_event(struct fault_entry *e, uint64_t *begin_ns)
 
 /* --- when ------------------------------------------------------------------------------------ */
 
-/* A key that says more of what is not there. */
+/* Refuses a key that needs another key which is missing. */
 static int after_needs(const struct fault_entry *e, const char *key, const char *other)
 {
     return after_get(e, key) && !after_get(e, other)
@@ -280,7 +282,7 @@ static int after_check_level(const struct fault_entry *e)
     return 0;
 }
 
-/* Whether the node may do what it waits for. */
+/* Whether the event can happen at the node. */
 static bool after_happens_at(const struct fault_entry *e, unsigned node)
 {
     const struct hil_awaited *awaited = &e->fault->awaited;
@@ -293,7 +295,8 @@ static bool after_happens_at(const struct fault_entry *e, unsigned node)
     return false;
 }
 
-/* A process that joins knows of no event of another, and nobody of one of its. */
+/* A process that joins does not know about events of other processes, nor the others about its
+ * events. */
 static int after_check_joined(const struct fault_entry *e)
 {
     const struct hil_system *s = e->g->system;

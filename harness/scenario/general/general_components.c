@@ -1,4 +1,4 @@
-/* Components: their models, and the numbers that these take. */
+/* Components: their models, and the numbers for these. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -97,7 +97,7 @@ static const struct hil_model *component_model(const struct general *g,
     return NULL;
 }
 
-/* Width and delay must be the model's. */
+/* Checks that the model supports the width and the delay. */
 static bool component_suits(const struct general *g, const struct general_group *group,
                             const struct hil_model *m)
 {
@@ -117,7 +117,7 @@ static bool component_suits(const struct general *g, const struct general_group 
     return g->report->mistakes == before;
 }
 
-/* Of a device virtual time knows nothing. */
+/* Virtual time does not work with devices. */
 static bool component_has_time(const struct general *g, const struct scenario_node *name,
                                const struct hil_model *m)
 {
@@ -197,7 +197,7 @@ static void component_wrong(const struct general *g, const struct component_bloc
                      q->flags & HIL_WHOLE ? "whole " : "", range);
 }
 
-/* A number that the row allows. */
+/* Reads a number, and checks that the row allows it. */
 static bool component_number(const struct general *g, const struct component_block *b,
                              const struct scenario_node *node, const struct hil_quantity *q,
                              double *value)
@@ -212,8 +212,8 @@ static bool component_number(const struct general *g, const struct component_blo
     return false;
 }
 
-/* Fills the places of a row from a number, or from a list of one for each of them; NAN: what the
- * model has, as for ~ in a list. */
+/* Fills the places of a row from a number, or from a list with a number for each place. NAN stands
+ * for the model's value, written as ~ in a list. */
 static bool component_row(const struct general *g, const struct component_block *b,
                           const struct scenario_node *node, const struct hil_quantity *q,
                           unsigned width, double *values)
@@ -238,7 +238,7 @@ static bool component_row(const struct general *g, const struct component_block 
     return true;
 }
 
-/* What an entry gives component `i`; NULL: nothing, as by ~ in a list. */
+/* The value that an entry gives to component `i`; NULL: none, or ~ in a list. */
 static const struct scenario_node *component_given(const struct component_block *b,
                                                    const struct scenario_node *value, unsigned i)
 {
@@ -262,7 +262,7 @@ static void component_unknown(const struct general *g, const struct component_bl
                      entry->key, b->group->name, b->key, m->name, choice);
 }
 
-/* Takes a row's values of one component; NAN: not given. */
+/* Stores a row's values for one component; NAN: not given. */
 typedef int component_take(struct general *g, unsigned component, unsigned row, unsigned place,
                            const double *values, unsigned count, const struct scenario_node *at);
 
@@ -290,7 +290,7 @@ static int component_take_entry(struct general *g, const struct component_block 
             m = c->model;
             row = hil_quantity_find(component_table(m, b->key), entry->key);
         }
-        if (!given || row < 0) { /* of an array, one model of it has it */
+        if (!given || row < 0) { /* in an array with several models, another model may have it */
             if (given && entry->value->kind == SCENARIO_SEQUENCE)
                 break;
             continue;
@@ -334,7 +334,7 @@ static int component_take_block(struct general *g, const struct general_group *g
     return 0;
 }
 
-/* Those that are given replace the table's. */
+/* Given values replace the table's. */
 static void component_replace(double *to, const double *values, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -378,7 +378,7 @@ static int component_set_safe(struct general *g, unsigned component, unsigned ro
     const unsigned places = sampled ? c->out_count : c->in_count;
 
     (void)row, (void)at;
-    if (!c->safe) { /* what is not given is not replaced */
+    if (!c->safe) { /* missing values are not replaced */
         double *safe = hil_pool_get(g->system->pool, places, sizeof *safe);
         if (!safe)
             return -ENOMEM;
@@ -405,7 +405,7 @@ static double *component_defaults(const struct general *g, const struct hil_quan
     return values;
 }
 
-/* Numbers the inputs and outputs, and gives each input its table's value. */
+/* Numbers the inputs and outputs, and sets each input to its table's value. */
 static int component_signals(struct general *g)
 {
     const unsigned count = g->system->component_count;

@@ -1,4 +1,4 @@
-/* Connections: from outputs to inputs. Of arrays, each one's from the same number. */
+/* Connections from outputs to inputs. Between arrays, element i is connected to element i. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@ static const struct hil_quantity *connection_row(const struct general *g,
                        &place);
 }
 
-/* Units that differ need a factor. A pure number fits everywhere: a gain has no unit of its own. */
+/* Different units need a factor. A pure number fits any unit, because a gain has no unit of its
+ * own. */
 static bool connection_units(const struct general *g, const struct scenario_node *block,
                              struct general_element from, struct general_element to)
 {
@@ -52,7 +53,7 @@ static int connection_add(struct general *g, const struct general_edge *edge)
 
 static const char *const connection_olds[] = {"hold", "value", "safe", "end"};
 
-/* False after a report. */
+/* Returns false after a report. */
 static bool connection_check_old(const struct general *g, const struct scenario_node *block,
                                  struct general_element to, const struct hil_age_limit *age)
 {
@@ -83,7 +84,8 @@ static bool connection_check_old(const struct general *g, const struct scenario_
     return true;
 }
 
-/* Number `i` of a connection. False after a report; *rc is then 0, or -ENOMEM. */
+/* Adds the age limit of element `i` of a connection. Returns false after a report; *rc is then 0,
+ * or -ENOMEM. */
 static bool connection_add_age(struct general *g, const struct scenario_node *block,
                                struct general_element to, unsigned i, int *rc)
 {
@@ -119,7 +121,7 @@ static bool connection_add_age(struct general *g, const struct scenario_node *bl
 
 /* --- connections ------------------------------------------------------------------------------ */
 
-/* Number `i` of a connection. False after a report; *rc is then 0, or -ENOMEM. */
+/* Makes element `i` of a connection. Returns false after a report; *rc is then 0, or -ENOMEM. */
 static bool connection_make(struct general *g, const struct scenario_node *block,
                             struct general_element from, struct general_element to, unsigned i,
                             int *rc)
@@ -185,7 +187,7 @@ static int connection_read(struct general *g, const struct scenario_node *block,
     return 0;
 }
 
-/* What nothing feeds has its table's value, unless it must be fed. */
+/* An input that nothing feeds has its table's value, unless it must be fed. */
 static void connection_check_required(const struct general *g)
 {
     for (unsigned n = 0; n < g->components.count; n++) {

@@ -1,4 +1,4 @@
-/* What goes wrong on purpose. */
+/* Reads the faults. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "../yaml/scenario_resolve.h"
 #include "fault_entry.h"
 
-/* Steps back that the delay of a signal may be. */
+/* The longest delay of a signal, in steps. */
 enum { FAULT_DELAY_STEPS_MAX = 1000000 };
 
 int fault_mistake(const struct fault_entry *e, const char *key, const char *format, ...)
@@ -45,7 +45,7 @@ static int fault_of(struct fault_entry *e)
     return 0;
 }
 
-/* "stuck, bias, gain": what may be the matter with such a thing. */
+/* Lists the kinds of faults for a subject: "stuck, bias, gain". */
 static void fault_say_kinds(enum hil_fault_of of, char *text, size_t size)
 {
     size_t used = 0;
@@ -168,7 +168,7 @@ static int fault_add(struct fault_entry *e, unsigned node, struct hil_act act)
     return 0;
 }
 
-/* Among the node's signals that faults act on. */
+/* The signal's index among the node's signals on which faults act. */
 static int fault_shadow(const struct general *g, struct hil_node_config *node,
                         const struct hil_signal *signal, unsigned *shadow)
 {
@@ -276,7 +276,7 @@ static int fault_not_tunable(const struct fault_entry *e, const struct hil_model
                          m->name, count ? choice : "; allowed: none, it has no tunable parameter");
 }
 
-/* Whether the model makes a component of these parameters too. */
+/* Whether the model accepts the tuned parameter. */
 static int fault_try(const struct fault_entry *e, const struct hil_component *c, unsigned place,
                      double value)
 {
@@ -379,7 +379,7 @@ static const char *fault_say_on(const struct fault_entry *e)
     return hil_pool_text(e->g->system->pool, words);
 }
 
-/* 0, -EINVAL after a report, or -ENOMEM. */
+/* Returns 0, -EINVAL after a report, or -ENOMEM. */
 static int fault_read(struct fault_entry *e)
 {
     int (*const parts[])(struct fault_entry *) = {fault_of, fault_kind, fault_numbers, fault_times,
@@ -449,7 +449,8 @@ static int fault_sort(struct fault_entry *e, const struct general_element *level
     return 0;
 }
 
-/* Where it acts, each signal is recorded as it is with the fault, and as it would be without. */
+/* At the nodes where a fault acts, each signal is recorded both with the fault and as it would be
+ * without it. */
 static int fault_record(const struct general *g)
 {
     int rc = 0;
@@ -470,7 +471,7 @@ static int fault_record(const struct general *g)
     return rc;
 }
 
-/* What they name has to be right first. */
+/* Everything that faults refer to must be right first. */
 int general_faults(struct general *g)
 {
     const struct scenario_node *list = scenario_node_get(g->root, "faults");

@@ -1,4 +1,4 @@
-/* What a run must do to pass. */
+/* Reads the limits. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include "../limits.h"
 #include "general.h"
 
-/* An entry of limits:, as it is read. */
+/* An entry of limits: while it is read. */
 struct limit_entry {
     const struct general *g;
     const struct scenario_entry *entry;
@@ -21,7 +21,7 @@ struct limit_entry {
 static void limit_mistake(const struct limit_entry *e, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* At the value of the key; without it at the limit itself. */
+/* Reports a mistake at the value of the key, or at the limit itself without a key. */
 static void limit_mistake(const struct limit_entry *e, const char *key, const char *format, ...)
 {
     va_list args;
@@ -31,7 +31,7 @@ static void limit_mistake(const struct limit_entry *e, const char *key, const ch
     va_end(args);
 }
 
-/* A number under the key; where there is none, this one. */
+/* The number under the key, or `otherwise` if there is none. */
 static double limit_number(const struct scenario_node *block, const char *key, double otherwise)
 {
     return scenario_node_get(block, key) ? general_number(block, key, 0) : otherwise;
@@ -58,7 +58,7 @@ static bool limit_of(struct limit_entry *e)
     return which >= 0;
 }
 
-/* The array of links between these arrays of nodes. */
+/* Finds the array of links between these arrays of nodes. */
 static bool limit_link(struct limit_entry *e)
 {
     const struct scenario_node *from = scenario_node_get(e->block, "from");
@@ -102,7 +102,8 @@ static int limit_add_signal(struct limit_entry *e, struct hil_limit_signal signa
     return 0;
 }
 
-/* Where the node's record has the element; `from` is where it may well be. -1: nowhere. */
+/* Finds the place of the element in the node's record, beginning the search at `from`. -1: it is
+ * not there. */
 static int limit_find_in_node(const struct general *g, unsigned node,
                               struct general_element element, bool original, unsigned from)
 {
@@ -124,7 +125,8 @@ static int limit_find_in_node(const struct general *g, unsigned node,
     return -1;
 }
 
-/* Its own node's record has it as it is; another's as it came there. */
+/* The record of the signal's own node has it unchanged; the record of another node has it as
+ * received. */
 static bool limit_find_signal(const struct general *g, struct general_element element,
                               bool original, struct hil_limit_signal *signal)
 {
@@ -162,8 +164,8 @@ static void limit_not_recorded(const struct limit_entry *e, const struct scenari
                          name);
 }
 
-/* With faults, "motor.original_current_a" is what motor.current_a would be without them. Returns
- * whether the name is such a one; sets `plain` to the other. */
+/* With faults, "motor.original_current_a" is motor.current_a as it would be without them. Returns
+ * whether the text is such a name; sets `plain` to the other name. */
 static bool limit_is_original(const struct limit_entry *e, const struct scenario_node *text,
                               struct scenario_node *plain)
 {
@@ -200,7 +202,7 @@ static int limit_signals(struct limit_entry *e, const struct scenario_node *text
     return rc;
 }
 
-/* A name without a dot is that of a measure. */
+/* A name without a dot is a measure's. */
 static int limit_measure_signal(struct limit_entry *e, const struct scenario_node *text)
 {
     const struct hil_system *s = e->g->system;
@@ -239,7 +241,7 @@ static int limit_all_signals(struct limit_entry *e)
     return rc;
 }
 
-/* 0, -EINVAL after a report, or -ENOMEM. */
+/* Returns 0, -EINVAL after a report, or -ENOMEM. */
 static int limit_subject(struct limit_entry *e)
 {
     const struct scenario_node *text = scenario_node_get(e->block, limit_subjects[e->limit->of]);
@@ -302,7 +304,7 @@ static void limit_step(const struct limit_entry *e, const struct scenario_node *
                          (double)limit->to_ns * 1e-9);
 }
 
-/* The column for signal `i`: a * stands for its number. */
+/* The column for signal `i`: its index replaces a *. */
 static void limit_column(const char *pattern, unsigned i, char *text, size_t size)
 {
     const char *star = strchr(pattern, '*');
@@ -322,7 +324,7 @@ static double limit_greatest(const struct hil_column_source *c)
     return greatest;
 }
 
-/* A column of the file for each signal. */
+/* Each signal has a column of the file. */
 static int limit_like_csv(const struct limit_entry *e, const struct scenario_node *csv)
 {
     struct hil_source *references = e->limit->like.references;
@@ -339,7 +341,7 @@ static int limit_like_csv(const struct limit_entry *e, const struct scenario_nod
     return rc;
 }
 
-/* One that was recorded is the reference of all. */
+/* A single recorded signal is the reference of all. */
 static int limit_like_record(const struct limit_entry *e, const struct scenario_node *record)
 {
     struct hil_source *references = e->limit->like.references;
@@ -404,7 +406,7 @@ static void limit_times(const struct limit_entry *e, const struct scenario_node 
         e->limit->times[bound][i] = limit_number(block, hil_limit_times[i].key, NAN);
 }
 
-/* "overshoot_pct, settling_ms": what a limit of this may bound. */
+/* Lists the possible bounds for a subject: "overshoot_pct, settling_ms". */
 static void limit_say_bounds(enum hil_limit_of of, char *text, size_t size)
 {
     size_t used = 0;
@@ -480,7 +482,7 @@ static int limit_bounds(struct limit_entry *e)
 
 /* --- where and when -------------------------------------------------------------------------- */
 
-/* A key that says more of a bound which the limit does not have. */
+/* Refuses a key that belongs to a bound which the limit does not have. */
 static void limit_needs(const struct limit_entry *e, const char *key, bool there, const char *what)
 {
     if (scenario_node_get(e->block, key) && !there)
@@ -530,7 +532,7 @@ static int limit_read(struct limit_entry *e)
     return rc == -ENOMEM ? rc : 0;
 }
 
-/* What they name has to be right first. */
+/* Everything that limits refer to must be right first. */
 int general_limits(struct general *g)
 {
     const struct scenario_node *list = scenario_node_get(g->root, "limits");

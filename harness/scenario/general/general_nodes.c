@@ -1,4 +1,4 @@
-/* Nodes: their loops, which executor runs them, where they are, and how far from each other. */
+/* Nodes: their loops, their executors, their addresses, and the latencies between them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "general.h"
 
-/* In the order of their enums. */
+/* In the order of the enums. */
 static const char *const node_overruns[] = {"catch_up", "skip", "halt"};
 static const char *const node_stales[] = {"hold", "safe", "end"};
 static const char *const node_schedulers[] = {"other", "fifo", "deadline"};
@@ -16,7 +16,7 @@ static const char *const node_service_waits[] = {"sleep", "spin"};
 
 #define WORD(block, key, words) general_word(block, key, words, sizeof(words) / sizeof((words)[0]))
 
-/* The record has a group of each node's name, and those of these names beside them. */
+/* The record has a group with each node's name, and groups with these reserved names. */
 static void node_check_name(const struct general *g, const struct scenario_entry *entry)
 {
     if (strcmp(entry->key, "histograms") == 0 || strcmp(entry->key, "events") == 0)
@@ -26,8 +26,8 @@ static void node_check_name(const struct general *g, const struct scenario_entry
             entry->key, entry->key);
 }
 
-/* The file of a node of an array is called as a node may be: cell-000 (harness/record/streams.c).
- */
+/* The file for a node of an array, such as cell-000 (harness/record/streams.c), could also be the
+ * name of a node. */
 static void node_check_file(const struct general *g, const struct general_group *group)
 {
     const char *dash = strrchr(group->name, '-');
@@ -51,7 +51,7 @@ static void node_check_file(const struct general *g, const struct general_group 
     }
 }
 
-/* Names, blocks and counts of the entries of nodes:. */
+/* Reads names, blocks and counts of the entries of nodes:. */
 static int node_groups(struct general *g)
 {
     const struct scenario_node *blocks = scenario_node_get(g->root, "nodes");
@@ -111,7 +111,7 @@ static void node_fill(const struct general *g, const struct general_group *group
     };
 }
 
-/* Where the threads after the first of an entry's nodes are pinned; NULL: no memory. */
+/* The cpus of an entry's further threads; NULL: memory ran out. */
 static const int *node_shard_cpus(const struct general *g, const struct general_group *group)
 {
     const struct scenario_node *list = scenario_node_get(group->block, "shard_cpus");
@@ -170,7 +170,7 @@ int general_nodes(struct general *g)
 
 /* --- lists that name each node once ----------------------------------------------------------- */
 
-/* The nodes that this value names are entry `entry` of the list's. */
+/* Marks the nodes that this value names as belonging to entry `entry` of the list. */
 static void node_claim(const struct general *g, const struct scenario_node *names, unsigned entry,
                        const char *gift, unsigned *entry_of)
 {
@@ -195,7 +195,7 @@ static void node_claim(const struct general *g, const struct scenario_node *name
     }
 }
 
-/* For each node, which entry of the list names it. */
+/* By node: the index of the list's entry that names it. */
 static unsigned *node_roll(const struct general *g, const struct scenario_node *list,
                            const char *gift)
 {
@@ -227,7 +227,7 @@ static void node_network(const struct general *g)
     };
 }
 
-/* Each node listens on a port of its own. */
+/* Each node listens on its own port. */
 static void node_check_ports(const struct general *g, const char *fabric)
 {
     const struct scenario_node *block = scenario_node_get(g->root, fabric);
@@ -282,7 +282,7 @@ static void node_tcp(const struct general *g)
 
 /* --- shards -------------------------------------------------------------------------------- */
 
-/* With how many others the node has links: each shard needs one. */
+/* The number of other nodes with links to this one: each shard needs at least one. */
 static unsigned node_count_peers(const struct hil_system *s, const struct hil_node_config *n)
 {
     unsigned peers = n->link_count, at = 0;
@@ -321,7 +321,7 @@ static void node_check_shards(const struct general *g, const struct general_grou
     }
 }
 
-/* The threads of a node's shards are those of its executor. */
+/* The threads of a node's shards belong to its executor. */
 static void node_give_shards(const struct hil_system *s, struct hil_executor_config *executor)
 {
     if (executor->count != 1)
@@ -352,8 +352,8 @@ static int node_place(const struct general *g, const struct scenario_node *block
     return placed->nodes ? 0 : -ENOMEM;
 }
 
-/* Which nodes have a component whose code may hang or crash, and in real time must not take others
- * with it. */
+/* By node: whether it has a component whose code may hang or crash. In real time such a node must
+ * not take others with it. */
 static bool *node_find_apart(const struct general *g)
 {
     bool *apart = hil_pool_get(g->system->pool, g->system->node_count, sizeof *apart);
@@ -365,14 +365,14 @@ static bool *node_find_apart(const struct general *g)
     return apart;
 }
 
-/* Whether the node has an executor of its own, if nobody says otherwise. */
+/* Whether the node has its own executor by default. */
 static bool node_is_alone(const struct general *g, const bool *apart, unsigned node)
 {
     return apart[node] || g->system->nodes[node].shards > 1;
 }
 
-/* Without placement: an executor for each entry of nodes:, and one for each node that is alone. The
- * first of an entry has its cpu. */
+/* Without placement there is an executor for each entry of nodes:, and one for each node that is
+ * alone. The first executor of an entry has its cpu. */
 static int node_place_all(struct general *g, const bool *apart)
 {
     struct hil_system *s = g->system;
@@ -412,8 +412,8 @@ static int node_place_all(struct general *g, const bool *apart)
     return 0;
 }
 
-/* A node that is apart shares its process with its like at most, and only if the scenario says so.
- */
+/* A node that may crash shares its process only with other such nodes, and only if the scenario
+ * says so. */
 static void node_check_apart(const struct general *g, const bool *apart,
                              const struct hil_executor_config *placed,
                              const struct scenario_node *block)
@@ -435,7 +435,7 @@ static void node_check_apart(const struct general *g, const bool *apart,
     }
 }
 
-/* The threads of an executor work for one node. */
+/* An executor with several threads must run a single node. */
 static void node_check_sharded(const struct general *g, const struct hil_executor_config *placed,
                                const struct scenario_node *block)
 {
@@ -472,7 +472,7 @@ static int node_listed_addresses(const struct general *g, const struct scenario_
     return 0;
 }
 
-/* Who meets has no list. */
+/* With a rendezvous there must be no list. */
 static void node_check_rendezvous(const struct general *g, const char *fabric,
                                   const struct scenario_node *list)
 {
@@ -482,7 +482,7 @@ static void node_check_rendezvous(const struct general *g, const char *fabric,
                          fabric);
 }
 
-/* Where nodes are, for a fabric that needs to know. */
+/* Reads the addresses of nodes, for a fabric that uses them. */
 static int node_addresses(struct general *g)
 {
     const char *fabric = hil_fabric_name(g->scenario->fabric);

@@ -1,4 +1,4 @@
-/* Models that may be there only once in a process. */
+/* Checks models that a process may have only once. */
 #include <string.h>
 
 #include "../../models/models.h"
@@ -11,7 +11,7 @@ static const struct hil_loaded *once_model(const struct general *g, unsigned com
     return loaded && loaded->once ? loaded : NULL;
 }
 
-/* In virtual time a run is one process. */
+/* In virtual time the whole run is one process. */
 static bool once_share_process(const struct general *g, unsigned one, unsigned other)
 {
     const struct hil_system *s = g->system;
@@ -24,7 +24,7 @@ static bool once_share_process(const struct general *g, unsigned one, unsigned o
     return false;
 }
 
-/* Settings make other models of the same file. */
+/* Different settings make different models of the same file. */
 static bool once_collides(const struct general *g, unsigned one, unsigned other)
 {
     const struct hil_loaded *a = once_model(g, one), *b = once_model(g, other);

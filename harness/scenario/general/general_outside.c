@@ -1,4 +1,4 @@
-/* Nodes of which a process of the user's computes a component. */
+/* Nodes with a component that a user's process computes. */
 #include "../../models/outside.h"
 #include "general.h"
 
@@ -31,7 +31,7 @@ static void outside_take_node(const struct general *g, unsigned component)
     node->outside = c;
 }
 
-/* The process that joins has one node, and no other process can have what shares its executor. */
+/* The joining process has just one node, so no other node may share its executor. */
 static void outside_place(const struct general *g, const struct hil_executor_config *e)
 {
     for (unsigned i = 0; e->count > 1 && i < e->count; i++) {

@@ -1,6 +1,6 @@
 /*
- * Files of parameters (--parameters), laid over what the scenario says of its components. So all
- * that is checked of a scenario's own values is checked of these, at their places in the file.
+ * Files of parameters (--parameters), applied to the components' values in the scenario. All checks
+ * of a scenario's own values thus apply to these as well, with their places in the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,8 +8,7 @@
 
 #include "general.h"
 
-/* The blocks of a component that have numbers by name, in the order in which a name is looked for.
- */
+/* The blocks of a component that have numbers by name, in the order of the search for a name. */
 static const char *const parameter_blocks[] = {"parameters", "inputs", "initial"};
 enum { PARAMETER_BLOCKS = 3 };
 
@@ -18,7 +17,7 @@ static const struct hil_quantities *parameter_table(const struct hil_model *m, u
     return block == 0 ? &m->parameters : block == 1 ? &m->inputs : &m->states;
 }
 
-/* A list, of which these are to have the value. Without a count there is none. */
+/* A list, and the range of entries that get the value. A count of 0 means that there is no list. */
 struct parameter_list {
     unsigned count, first, last;
 };
@@ -33,7 +32,7 @@ static bool parameter_is_for_all(const struct parameter_list *lists, unsigned co
     return true;
 }
 
-/* Makes a list of the value, which was one for all; without one, of nothing given. */
+/* Expands a common value to a list; without a value, the list has no values. */
 static int parameter_spread(struct scenario_node **to, unsigned count,
                             const struct scenario_place *at)
 {
@@ -62,7 +61,7 @@ static int parameter_put(struct scenario_node **to, const struct parameter_list 
 {
     const bool is_list = *to && (*to)->kind == SCENARIO_SEQUENCE;
 
-    if (*to && (*to)->at.set) /* --set is what the user typed for this run */
+    if (*to && (*to)->at.set) /* --set has precedence */
         return 0;
     if (!is_list && parameter_is_for_all(lists, count)) {
         struct scenario_node *copy = scenario_node_new(SCENARIO_SCALAR, value->text, &value->at);
@@ -78,7 +77,7 @@ static int parameter_put(struct scenario_node **to, const struct parameter_list 
             return rc;
     }
     if (count == 0 || (*to)->count != lists->count)
-        return 0; /* what is there is no list of that: it is reported with the others */
+        return 0; /* the existing value is not such a list, which is reported later */
     for (unsigned i = lists->first; i <= lists->last; i++) {
         int rc = parameter_put(&(*to)->entries[i].value, lists + 1, count - 1, value);
         if (rc)
@@ -118,7 +117,7 @@ static void parameter_unknown(const struct general *g, const struct ssv_paramete
                      c->model->name, named->name, choice);
 }
 
-/* Which block of these components has the name; -1: none. */
+/* The block of these components with the name; -1: none. */
 static int parameter_block_of(const struct general *g, const struct general_named *named)
 {
     for (unsigned b = 0; b < PARAMETER_BLOCKS; b++)
@@ -129,7 +128,7 @@ static int parameter_block_of(const struct general *g, const struct general_name
     return -1;
 }
 
-/* In a list, those of an array whose model does not have the name are given nothing. */
+/* In a list, components of an array whose model does not have the name get no value. */
 static int parameter_blank(const struct general *g, const struct general_group *group,
                            unsigned block, const char *name, struct scenario_node *list)
 {
@@ -147,7 +146,7 @@ static int parameter_blank(const struct general *g, const struct general_group *
     return 0;
 }
 
-/* Sets it in components first..last, which have one model. */
+/* Sets it in components first..last, which have the same model. */
 static int parameter_set(const struct general *g, const struct ssv_parameter *p,
                          const struct general_named *named, unsigned block, unsigned first,
                          unsigned last)
@@ -160,7 +159,8 @@ static int parameter_set(const struct general *g, const struct ssv_parameter *p,
     struct general_index index = named->index;
     int rc;
 
-    if (row < 0 || to->kind != SCENARIO_MAPPING) /* of an array, one model of it has it */
+    if (row < 0 || to->kind != SCENARIO_MAPPING) /* in an array with several models, another model
+                                                  * may have it */
         return 0;
     const unsigned places = table->at[row].flags & HIL_WIDE ? c->width : 0;
     if (index.given && !general_index_in(&index, places)) {

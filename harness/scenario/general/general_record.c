@@ -80,7 +80,8 @@ int general_record_add(const struct general *g, unsigned node, struct hil_signal
     return 0;
 }
 
-/* One entry of record:, whose nodes are first..last; any that own the signals when `free`. */
+/* Reads one entry of record: for nodes first..last; if `free`, for any nodes that own the
+ * signals. */
 static int record_entry(const struct general *g, const struct scenario_node *block,
                         struct general_elements *elements, unsigned char *said)
 {
@@ -124,7 +125,7 @@ static const char *measure_unit(const struct general *g, const struct hil_signal
     return hil_signal_row(g->system, signal, &place)->unit;
 }
 
-/* An entry of measures:, read. */
+/* An entry of measures: while it is read. */
 struct measure_entry {
     const struct scenario_entry *entry;
     struct general_elements of, reference;
@@ -164,7 +165,7 @@ static int measure_elements(const struct general *g, struct measure_entry *m)
     return rc;
 }
 
-/* Where it is made; -1 after a report. */
+/* The node that computes it; -1 after a report. */
 static int measure_node(const struct general *g, const struct measure_entry *m)
 {
     const struct scenario_node *where = scenario_node_get(m->entry->value, "node");
@@ -183,7 +184,7 @@ static int measure_node(const struct general *g, const struct measure_entry *m)
     return -1;
 }
 
-/* Fills `to` with `count` signals of a node, all of one unit. */
+/* Fills `to` with `count` signals of a node, which must have the same unit. */
 static bool measure_signals(const struct general *g, const struct scenario_node *text,
                             const struct general_element *elements, unsigned count, unsigned node,
                             struct hil_signal *to)
@@ -271,7 +272,7 @@ static int record_measures(struct general *g)
     return rc;
 }
 
-/* Lists for each node what is measured there. */
+/* Makes the list of measures for each node. */
 static int record_list_measures(const struct general *g)
 {
     struct hil_system *s = g->system;
@@ -293,8 +294,8 @@ static int record_list_measures(const struct general *g)
     return 0;
 }
 
-/* A node with measures that record: does not speak of has them in its record all the same, so that
- * each has a figure; of those that are made of each signal that is the signals. */
+/* A node with measures that record: does not mention still has them in its record, so that each has
+ * a figure. For a measure of each signal, the signals are recorded. */
 static int record_measured(const struct general *g, const unsigned char *said)
 {
     const struct hil_system *s = g->system;

@@ -1,6 +1,6 @@
 /*
- * Names of nodes, components and signals, as a scenario writes them: converter[3],
- * motor.speed_rad_s, cell[*].current_a, mixer.input[2].
+ * Parses the names of nodes, components and signals in a scenario: converter[3], motor.speed_rad_s,
+ * cell[*].current_a, mixer.input[2].
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include "../../base/list.h"
 #include "general.h"
 
-enum { REFERENCE_NAMES = 64 }; /* that a message lists */
+enum { REFERENCE_NAMES = 64 }; /* the most names in a message */
 
-/* Takes "[2]", "[0-9]" or "[*]" from the text; nothing is right as well. */
+/* Parses "[2]", "[0-9]" or "[*]" in the text; an empty text is also allowed. */
 static bool reference_index(const char **text, const char *end, struct general_index *index)
 {
     char digits[32];
@@ -50,7 +50,7 @@ bool general_index_in(struct general_index *index, unsigned of)
     return index->given ? index->last < (of == 0 ? 1 : of) : of == 0;
 }
 
-/* What is said of a name that nothing has, of whose `kind` there are these. */
+/* The message for an unknown name; these names of its `kind` exist. */
 static void reference_unknown(const char *kind, const char *const *names, unsigned count,
                               const char *text, size_t length, char message[HIL_REFERENCE_BYTES])
 {
@@ -61,7 +61,7 @@ static void reference_unknown(const char *kind, const char *const *names, unsign
     snprintf(message, HIL_REFERENCE_BYTES, "there is no %s '%s'%s", kind, word, choice);
 }
 
-/* Which of the things that are called this the text, which begins with that name, is about. */
+/* Finds which elements of the array the text refers to. The text begins with the array's name. */
 static bool reference_pick(const char *kind, const struct hil_array *of, const char *text,
                            size_t length, unsigned *first, unsigned *last,
                            char message[HIL_REFERENCE_BYTES])
@@ -180,7 +180,7 @@ static int reference_add(struct general_elements *elements, struct general_eleme
     return 0;
 }
 
-/* Where a model has a signal. */
+/* The place of a signal in a model. */
 struct signal_row {
     const struct hil_quantities *table;
     unsigned row;
@@ -226,7 +226,7 @@ static void reference_no_signal(const struct general *g, const struct scenario_n
                      name, choice);
 }
 
-/* The signal of one component. */
+/* Finds the signal of one component. */
 static int reference_of(const struct general *g, const struct scenario_node *node, unsigned i,
                         const char *name, struct general_index index, enum general_side side,
                         struct general_elements *elements)

@@ -1,4 +1,4 @@
-/* Sources that replay what another run recorded. */
+/* Sources that replay the record of another run. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct replay {
     const struct general *g;
     const struct scenario_node *block;
     struct hil_trace_reader *record;
-    struct hil_recorded *found; /* what is replayed */
+    struct hil_recorded *found; /* the signals to replay */
     unsigned count;
     double shift_s;
 };
@@ -61,7 +61,7 @@ static int replay_find(struct replay *r)
 
 /* --- its numbers ----------------------------------------------------------------------------- */
 
-/* Takes the rows that are numbers, and later than those before. */
+/* Takes the rows that are numbers, and later than the rows before. */
 static void replay_take(const struct replay *r, const struct hil_recorded_series *series,
                         struct hil_column_source *c)
 {
@@ -131,7 +131,7 @@ int general_replay(const struct general *g, const struct scenario_node *block, u
     }
     if (!rc)
         rc = replay_fill(&r, sources);
-    *count = !rc && r.count > 1 ? inputs : 1; /* one stands for what is wrong */
+    *count = !rc && r.count > 1 ? inputs : 1; /* after a mistake there is a single placeholder */
     free(r.found);
     if (r.record)
         hil_trace_reader_close(r.record);

@@ -55,7 +55,7 @@ static void source_pulses(const struct general *g, const struct scenario_node *b
 
 /* --- a column of a file -------------------------------------------------------------------- */
 
-/* A file as it is read, for mistakes at its lines. */
+/* A file while it is read, with the place for mistakes in its lines. */
 struct source_table {
     const struct general *g;
     char path[1024];
@@ -63,7 +63,7 @@ struct source_table {
     char *line;
     size_t size;
     size_t number;
-    int time, value; /* columns */
+    int time, value; /* indices of columns */
 };
 
 static void source_wrong(const struct source_table *t, const char *cell, const char *allowed)
@@ -90,7 +90,7 @@ static const char *source_cell(const char *line, int number)
     return line + strspn(line, " \t");
 }
 
-/* Which column of the first line is called so; -1: none. */
+/* The column with this name in the first line; -1: none. */
 static int source_column_of(const char *line, const char *name)
 {
     const char *cell;
@@ -207,7 +207,7 @@ int general_csv(const struct general *g, const struct scenario_node *block, cons
 
 /* --- one source ---------------------------------------------------------------------------- */
 
-/* Reads what an entry is, for so many inputs; most kinds are one source for all of them. */
+/* Reads an entry for this many inputs; most kinds have one source for all inputs. */
 static int source_read(const struct general *g, const struct scenario_entry *entry, unsigned inputs,
                        struct hil_source *source, unsigned *count)
 {
@@ -251,7 +251,7 @@ static int source_read(const struct general *g, const struct scenario_entry *ent
     }
 }
 
-/* The inputs that an entry feeds. */
+/* Finds the inputs that an entry feeds. */
 static int source_inputs(const struct general *g, const struct scenario_node *names,
                          struct general_elements *to)
 {
@@ -275,7 +275,7 @@ static void source_spans(struct source_span *span, double value)
     span->most = fmax(span->most, value);
 }
 
-/* What a source gives; nothing of a record, which was taken once already. */
+/* The range of a source's values; empty for a record, which was already used up. */
 static struct source_span source_span(const struct hil_source *s)
 {
     struct source_span span = {INFINITY, -INFINITY};
@@ -307,7 +307,7 @@ static struct source_span source_span(const struct hil_source *s)
     return span;
 }
 
-/* False after a report. */
+/* Returns false after a report. */
 static bool source_in_range(const struct general *g, const struct scenario_node *block,
                             const struct hil_source *source, const struct hil_quantity *input,
                             double scale)
@@ -330,7 +330,8 @@ static bool source_in_range(const struct general *g, const struct scenario_node 
 
 /* --- all of them --------------------------------------------------------------------------- */
 
-/* Feeds them from the `made` sources from `first` on: from one all, from several each. */
+/* Feeds the inputs from `made` sources, beginning with `first`: a single source feeds all inputs,
+ * several sources feed one each. */
 static void source_feed(struct general *g, const struct scenario_node *block, unsigned first,
                         unsigned made, const struct general_elements *to)
 {

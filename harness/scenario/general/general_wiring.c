@@ -1,6 +1,6 @@
 /*
- * From connections to what a step needs: the places of inputs and outputs in their node's arrays,
- * the links between nodes, where each input has its value from, and in which order components are
+ * Converts connections to what a step needs: the places of inputs and outputs in their node's
+ * arrays, the links between nodes, the feed of each input, and the order in which components are
  * stepped.
  */
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 /* --- places -------------------------------------------------------------------------------- */
 
-/* The components of each node, in the order of the file, and their parts of its arrays. */
+/* Lists each node's components in the order of the file, and assigns their ranges in its arrays. */
 static int wiring_places(struct general *g)
 {
     struct hil_system *s = g->system;
@@ -53,9 +53,9 @@ static int wiring_places(struct general *g)
 
 /* --- the order of steps -------------------------------------------------------------------- */
 
-/* Of each sampled component, those whose outputs it takes in the same step. */
+/* For each sampled component, the components whose outputs it uses in the same step. */
 struct wiring_needs {
-    unsigned *first; /* component i has of[first[i]] up to of[first[i + 1]] */
+    unsigned *first; /* component i needs of[first[i]] to of[first[i + 1] - 1] */
     unsigned *of;
 };
 
@@ -93,14 +93,15 @@ static int wiring_find_needs(const struct general *g, struct wiring_needs *needs
 
 enum wiring_mark { WIRING_NEW, WIRING_OPEN, WIRING_DONE };
 
-/* A walk to what a component needs, and to what that needs. */
+/* A depth-first walk through a component's needs. */
 struct wiring_walk {
     struct wiring_needs needs;
     unsigned char *mark;
-    unsigned *path, *looked; /* the components on the way, and how many needs of each were seen */
+    unsigned *path, *looked; /* the components on the path, and how many needs of each were
+                              * visited */
 };
 
-/* "a -> b -> a compute on each other" */
+/* Reports a cycle: "a -> b -> a compute on each other". */
 static void wiring_cycle(const struct general *g, const struct wiring_walk *w, unsigned depth,
                          unsigned again)
 {
@@ -125,7 +126,8 @@ static void wiring_cycle(const struct general *g, const struct wiring_walk *w, u
                      text, name);
 }
 
-/* Appends the component to its node's order, after all that it needs. False: a cycle. */
+/* Appends the component to its node's order, after everything that it needs. Returns false if there
+ * is a cycle. */
 static bool wiring_visit(const struct general *g, struct wiring_walk *w, unsigned component,
                          unsigned *order, unsigned *count)
 {
@@ -196,7 +198,7 @@ static int wiring_order(const struct general *g)
 
 /* --- links --------------------------------------------------------------------------------- */
 
-/* A value that goes from one node to another. */
+/* A value that one node sends to another. */
 struct wiring_value {
     unsigned from, to, out, component;
 };
@@ -220,7 +222,7 @@ static struct wiring_value wiring_value_of(const struct hil_system *s, const str
                                  from->out + e->from.number, e->from.component};
 }
 
-/* All values that go anywhere, each once, in the order of links. */
+/* Collects all sent values, each once, in the order of links. */
 static unsigned wiring_values(const struct general *g, struct wiring_value *values)
 {
     unsigned count = 0, kept = 0;
@@ -280,7 +282,7 @@ static int wiring_incoming(struct hil_system *s)
     return 0;
 }
 
-/* Which array of links goes from one array of nodes to another; -1: none. */
+/* The array of links between two arrays of nodes; -1: none. */
 static int wiring_find_array(const struct hil_system *s, unsigned from, unsigned to)
 {
     for (unsigned i = 0; i < s->link_array_count; i++)
@@ -289,8 +291,8 @@ static int wiring_find_array(const struct hil_system *s, unsigned from, unsigned
     return -1;
 }
 
-/* Sets each link's array, and makes those that are new: there are few, and the links of one mostly
- * come in a row. */
+/* Sets each link's array, and creates new arrays. There are few arrays, and the links of one are
+ * mostly consecutive. */
 static int wiring_link_arrays(struct hil_system *s)
 {
     s->link_arrays = hil_pool_get(s->pool, s->link_count, sizeof s->link_arrays[0]);
@@ -338,7 +340,7 @@ bool general_find_link(const struct hil_system *s, unsigned from, unsigned to, u
 
 /* --- feeds --------------------------------------------------------------------------------- */
 
-/* The feeds of each node's inputs in a row. */
+/* Stores the feeds of each node's inputs consecutively. */
 static int wiring_node_feeds(struct general *g)
 {
     struct hil_system *s = g->system;
@@ -358,7 +360,7 @@ static int wiring_node_feeds(struct general *g)
     return 0;
 }
 
-/* Each source of the node once, in the order of the inputs that they feed. */
+/* Lists each source of the node once, in the order of the inputs that they feed. */
 static int wiring_sources(struct general *g, struct hil_node_config *node)
 {
     unsigned *sources = NULL;

@@ -9,11 +9,11 @@
 
 enum { PATH_MAX_BYTES = 256, TEXT_MAX = 1024, FIELDS_MAX = 80 };
 
-/* Where the check is in the tree, and what it checks against. */
+/* The position in the tree, and what it is checked against. */
 struct check {
     const struct scenario_schema *schema;
     struct scenario_report *report;
-    char path[PATH_MAX_BYTES]; /* as --set takes it: converters.overrides.0.id */
+    char path[PATH_MAX_BYTES]; /* in the notation of --set: converters.overrides.0.id */
     int error;                 /* -ENOMEM, or 0 */
 };
 
@@ -33,7 +33,7 @@ static void wrong(struct check *check, const struct scenario_node *node,
                      scenario_node_describe(node, found, sizeof(found)), remark, allowed);
 }
 
-/* " (did you mean 'pid'?)", or why a model that there is will not do here, or "". */
+/* " (did you mean 'pid'?)", or the reason why an existing model is not suitable here, or "". */
 static void remark_on(const struct check *check, const char *text, const char *const *words,
                       size_t count, char *remark, size_t size)
 {
@@ -65,14 +65,14 @@ static void check_enum(struct check *check, const struct scenario_node *node,
             return;
     }
     if (hil_model_is_provided(node->text) && hil_model_find(node->text) == NULL)
-        return; /* why it cannot be loaded has been said */
+        return; /* the reason why it cannot be loaded was reported before */
     remark_on(check, node->text, words, count, remark, sizeof(remark));
     wrong(check, node, value, remark);
 }
 
 /* --- mappings and lists ----------------------------------------------------------------- */
 
-/* Goes one step down the path; returns its length before, to come back to. */
+/* Adds a word to the path; returns the previous length, to restore it later. */
 static size_t descend(struct check *check, const char *word)
 {
     size_t length = strlen(check->path);
@@ -118,7 +118,7 @@ static void unknown_key(struct check *check, const struct scenario_entry *entry,
                      near == NULL ? "" : near, near == NULL ? "" : "'?)", allowed);
 }
 
-/* True when an earlier entry has the same key; reports the later one. */
+/* Whether an earlier entry has the same key; reports the later one. */
 static bool is_duplicate(struct check *check, const struct scenario_entry *entry,
                          struct scenario_names *seen)
 {
@@ -230,7 +230,7 @@ static void check_scalar(struct check *check, const struct scenario_node *node,
         wrong(check, node, value, "");
 }
 
-/* A list in place of one value: one for each of several things. */
+/* Checks a list that gives one value for each of several things. */
 static void check_each(struct check *check, const struct scenario_node *node,
                        const cyaml_schema_value_t *value, const struct scenario_key *key)
 {

@@ -28,7 +28,7 @@ int scenario_add_default(struct scenario_node *block, const char *key, const cha
 static int fill(const struct scenario_schema *schema, struct scenario_node *node,
                 const cyaml_schema_value_t *value, const char *path);
 
-/* Blocks by names that the scenario gives. */
+/* Blocks under names chosen by the scenario. */
 static int fill_named(const struct scenario_schema *schema, struct scenario_node *node,
                       const cyaml_schema_value_t *value, const char *path)
 {
@@ -68,7 +68,7 @@ static int fill(const struct scenario_schema *schema, struct scenario_node *node
     if (value->type == CYAML_MAPPING && node->kind == SCENARIO_MAPPING)
         return fill_mapping(schema, node, value, path);
     if (value->type != CYAML_SEQUENCE || node->kind != SCENARIO_SEQUENCE ||
-        node->count > value->sequence.max) /* the check refuses a list of more */
+        node->count > value->sequence.max) /* the check refuses a longer list */
         return 0;
 
     char entry[PATH_MAX_BYTES];
@@ -90,7 +90,7 @@ int scenario_fill_defaults(const struct scenario_schema *schema, struct scenario
 
 /* --- order ------------------------------------------------------------------------------ */
 
-/* Moves the entry called `key` to index `to`, when it comes later. */
+/* Moves the entry called `key` up to index `to`, if it comes later. */
 static void move_up(struct scenario_node *node, const char *key, size_t to)
 {
     size_t from = to;
@@ -104,7 +104,7 @@ static void move_up(struct scenario_node *node, const char *key, size_t to)
     node->entries[to] = entry;
 }
 
-/* Puts the keys in the order of the schema, so that all resolved scenarios read alike. */
+/* Puts the keys in the order of the schema, so that all resolved scenarios have the same order. */
 static void arrange(struct scenario_node *node, const cyaml_schema_value_t *value)
 {
     if (value->type == CYAML_SEQUENCE)

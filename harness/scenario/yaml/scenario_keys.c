@@ -1,6 +1,6 @@
 /*
- * Every key of a scenario but those of the models: unit, range, default, explanation.
- * The types are in scenario_schema.c; docs/scenario.md is held against both by a test.
+ * Every key of a scenario except the models': unit, range, default, explanation. The types are in
+ * scenario_schema.c. A test compares docs/scenario.md with both.
  */
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define NUMBERS         -HUGE_VAL, HUGE_VAL, SCENARIO_RANGE, true
 #define TEXT            0, 0, SCENARIO_TEXT, false
 #define TEXTS           0, 0, SCENARIO_TEXT, true
-#define NUMBER_MAX      4294967295.0 /* of a seed */
+#define NUMBER_MAX      4294967295.0 /* the greatest seed */
 
 const struct scenario_key scenario_keys[] = {
     {"name", "", NULL, 0, 0, SCENARIO_NAME, false,
@@ -435,7 +435,7 @@ const struct scenario_key scenario_keys[] = {
     {"placement[].wait", "", "spin", NO_RANGE,
      "How to wait for the next step: spin, or sleep until 100 us before and then spin"},
 
-    /* What only the general form has. */
+    /* Only in the general form. */
     {"on_record_error", "", "go_on", NO_RANGE,
      "When the record can no longer be written, as on a full disk: continue without a record, or "
      "end the run"},
@@ -586,7 +586,7 @@ const struct scenario_key scenario_keys[] = {
 
 const unsigned scenario_key_count = sizeof(scenario_keys) / sizeof(scenario_keys[0]);
 
-/* What follows an index, written .0 or []; the path itself when none is there. */
+/* The text after an index, which is written .0 or []; the path itself if it has no index. */
 static const char *after_index(const char *path)
 {
     if (strncmp(path, "[]", 2) == 0)
@@ -596,8 +596,8 @@ static const char *after_index(const char *path)
 }
 
 /*
- * True when `path` is `pattern` with any index for each []. The entries of a list are also
- * what the key of the list itself says: an index at the end may be left out of the pattern.
+ * Whether `path` matches `pattern`, in which [] stands for any index. A pattern for a list also
+ * matches its entries: the index at the end may be left out of the pattern.
  */
 static bool same_path(const char *pattern, const char *path)
 {
@@ -635,7 +635,7 @@ static const char *unit_in(const struct hil_quantities *table, const char *name)
     return i < 0 ? NULL : table->at[i].unit;
 }
 
-/* A name ends in its unit, so whichever model has it says the same. */
+/* A name ends in its unit, so all models that have it agree. */
 static const char *unit_of_parameter(const char *name)
 {
     const char *unit = NULL;
@@ -657,7 +657,7 @@ static const char *unit_of_state(const char *name)
     return unit;
 }
 
-/* What follows "BLOCK." in the path; NULL where it has no such block. */
+/* The text after "BLOCK." in the path; NULL if it has no such block. */
 static const char *name_in(const char *path, const char *block)
 {
     const char *at = strstr(path, block);
@@ -665,7 +665,7 @@ static const char *name_in(const char *path, const char *block)
     return at ? at + strlen(block) : NULL;
 }
 
-/* The models' keys, which are not among them, are no times. */
+/* Only keys of the table: the models' keys are never times. */
 static const struct scenario_key *find_own_key(const char *path)
 {
     static const struct scenario_schema no_models;
@@ -692,5 +692,5 @@ const char *hil_scenario_unit(const char *path)
         unit = unit_of_parameter(name);
     else if (!unit && (name = name_in(path, ".initial.")))
         unit = unit_of_state(name);
-    return unit ? unit : ""; /* a multiplier has none */
+    return unit ? unit : ""; /* a multiplier has no unit */
 }

@@ -17,7 +17,8 @@ struct listing {
     FILE *to;
 };
 
-/* Of a block all its keys. docs/validity.md has the same list, and a test holds it against this. */
+/* A block stands for all its keys. docs/validity.md has the same list, which a test compares with
+ * this one. */
 static const char *const by_machine[] = {
     "verbs",
     "tcp",
@@ -76,7 +77,7 @@ static void listing_ids(struct listing *l, const char *text)
         fprintf(l->to, "%u-%u", first, last);
 }
 
-/* Of a provided model not where it lies, but which build it is. */
+/* For a provided model, the listing has its build rather than its path. */
 static void listing_text(struct listing *l, const char *text)
 {
     const struct hil_loaded *loaded = hil_loaded_find(text, NULL);
@@ -114,7 +115,7 @@ static size_t listing_descend(struct listing *l, const char *word)
 static void listing_value(struct listing *l, const struct scenario_node *node,
                           const cyaml_schema_value_t *value, const struct scenario_key *key);
 
-/* The entries of a list are all what the key of the list says. */
+/* All entries of a list belong to the key of the list. */
 static void listing_list(struct listing *l, const struct scenario_node *node,
                          const cyaml_schema_value_t *value, const struct scenario_key *key)
 {
@@ -131,7 +132,7 @@ static void listing_list(struct listing *l, const struct scenario_node *node,
     }
 }
 
-/* Keys that the scenario or a model names, in the order of the file. */
+/* Keys chosen by the scenario or a model, in the order of the file. */
 static void listing_names(struct listing *l, const struct scenario_node *node,
                           const cyaml_schema_value_t *value)
 {

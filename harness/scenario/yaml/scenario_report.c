@@ -42,7 +42,7 @@ void scenario_mistake(struct scenario_report *report, const struct scenario_plac
     vsnprintf(line + length, sizeof(line) - (size_t)length, format, arguments);
     va_end(arguments);
 
-    /* What the user wrote is quoted in here: it must not break the one line a mistake. */
+    /* quoted text of the user must not break the line */
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = ' ';
@@ -76,7 +76,7 @@ static size_t edit_distance(const char *a, const char *b)
     return cost[rows % 3][columns];
 }
 
-/* "period" for "period_us": the name without its unit, the likeliest thing to forget. */
+/* "period" for "period_us": the unit is what is most likely forgotten. */
 static bool is_stem(const char *word, const char *name)
 {
     size_t length = strlen(word);

@@ -1,4 +1,4 @@
-/* From what libcyaml loaded to the scenario: the run, whatever runs in it. */
+/* Converts the part about the run from libcyaml's structures. */
 #include "scenario_resolve.h"
 
 #include <errno.h>
@@ -42,8 +42,8 @@ static int try_work(const void *arg)
     return try_here(arg) == 0 ? 0 : 1;
 }
 
-/* In a process of its own, for the code may hang or crash; and who runs the scenario then has
- * nothing in its memory that this left. */
+/* Runs in a separate process, because the code may hang or crash, and should leave nothing in this
+ * process's memory. */
 static int try_apart(struct trial *t, char why[SCENARIO_REASON_BYTES])
 {
     char *shared = mmap(NULL, SCENARIO_REASON_BYTES, PROT_READ | PROT_WRITE,
@@ -98,7 +98,7 @@ int scenario_try(const struct hil_model *model, unsigned width, const double *pa
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-/* A busy machine holds up a process for moments, which must not be fatal. */
+/* A busy machine may delay a process briefly, which must not be fatal. */
 static void resolve_hang_limit(struct scenario_node *root, double limit_s,
                                struct hil_scenario *scenario, struct scenario_report *report)
 {

@@ -1,5 +1,5 @@
 /*
- * Single values: how they are written, and what their keys allow.
+ * Checks single values: their notation, and what their keys allow.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include "../form/form_schema.h"
 #include "scenario_check.h"
 
-/* A decimal number and no more: not hexadecimal, which YAML 1.2 and strtod know, nor .inf. */
+/* Exactly a decimal number: not hexadecimal, which YAML 1.2 and strtod accept, nor .inf. */
 bool scenario_is_number(const char *text)
 {
     text += *text == '+' || *text == '-';
@@ -30,7 +30,7 @@ bool scenario_is_number(const char *text)
     return exponent > 0 && text[exponent] == '\0';
 }
 
-/* As libcyaml reads it, a leading 0 would make it octal. */
+/* In libcyaml's notation, where a leading 0 would mean octal. */
 static bool is_whole_number(const char *text)
 {
     text += *text == '-';
@@ -40,7 +40,7 @@ static bool is_whole_number(const char *text)
 
 /* --- numbers as text ---------------------------------------------------------------- */
 
-/* 1e+06 to 1e6: the exponent without what says nothing. */
+/* Shortens the exponent: 1e+06 becomes 1e6. */
 static void tidy_exponent(char *text)
 {
     char *exponent = strchr(text, 'e');
@@ -55,7 +55,7 @@ static void tidy_exponent(char *text)
     memmove(to, from, strlen(from) + 1);
 }
 
-/* How many digits a number needs that %.14e wrote: those up to the last that is no zero. */
+/* How many digits of a number written by %.14e are needed: those up to the last nonzero digit. */
 static int count_digits(const char *text)
 {
     int digits = 0, seen = 0;
@@ -70,8 +70,8 @@ static int count_digits(const char *text)
     return digits;
 }
 
-/* A decimal of up to 15 digits is the same after it was a double: so if 15 are enough, those of
- * them without the zeros at the end are the fewest. */
+/* A decimal with up to 15 digits survives conversion to double. Therefore, if 15 digits suffice,
+ * the fewest are these without trailing zeros. */
 void scenario_number_text(char text[SCENARIO_NUMBER_BYTES], double value)
 {
     snprintf(text, SCENARIO_NUMBER_BYTES, "%.14e", value);
@@ -92,7 +92,7 @@ double scenario_ns_per_unit(const struct scenario_key *key)
     return strcmp(key->unit, "us") == 0 ? 1e3 : 1e9;
 }
 
-/* Whole but for the rounding of the decimal fraction and of the product. */
+/* Whole except for rounding errors of the decimal fraction and of the product. */
 static bool is_whole_ns(double ns)
 {
     return fabs(ns - round(ns)) <= fmax(1e-6, fabs(ns) * 0x1p-51);
@@ -132,7 +132,7 @@ bool scenario_name_fits(const char *name)
     return name_fits(name) && !isdigit((unsigned char)name[0]) && strchr(name, '.') == NULL;
 }
 
-/* A name is not looked up: this may not be the machine that runs it. */
+/* A name is not looked up, because another machine may run the scenario. */
 static bool address_fits(const char *address)
 {
     unsigned char parsed[sizeof(struct in6_addr)];
@@ -148,7 +148,7 @@ static bool address_fits(const char *address)
     return true;
 }
 
-/* The last colon is before the port, but in an address of IPv6 without brackets. */
+/* The last colon is before the port, except in an IPv6 address without brackets. */
 bool hil_rendezvous_place_parse(const char *text, struct hil_rendezvous_place *place)
 {
     const bool bracket = text[0] == '[';
@@ -223,7 +223,7 @@ bool scenario_scalar_fits(const struct scenario_schema *schema, const struct sce
 
 /* --- the cpus of this machine --------------------------------------------------------- */
 
-/* The kernel's list of cpus in use, such as "0-3,8"; without /sys, as many as there are. */
+/* The kernel's list of online cpus, such as "0-3,8"; without /sys, it is made from their number. */
 static void read_online(char *online, size_t size)
 {
     FILE *file = fopen("/sys/devices/system/cpu/online", "re");

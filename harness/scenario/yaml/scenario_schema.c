@@ -1,6 +1,6 @@
 /*
- * The schema of the general form, and what both forms say of a run. libcyaml loads the run's part,
- * into a struct scenario_file.
+ * The schema of the general form, and of the run in both forms. libcyaml loads the part about the
+ * run into a struct scenario_file.
  */
 #include "scenario_schema.h"
 
@@ -53,7 +53,8 @@ const cyaml_schema_field_t scenario_trace_fields[] = {
 
 /* --- the general form --------------------------------------------------------------------- */
 
-/* These blocks are read from the tree: their numbers may be lists, and their keys names. */
+/* These blocks are read from the tree, because their numbers may be lists, and their keys are
+ * names. */
 #define OF_TYPE(name, type_)                                                                       \
     {                                                                                              \
         .key = name, .value = {.type = type_ }                                                     \
@@ -94,7 +95,7 @@ const cyaml_schema_field_t scenario_trace_fields[] = {
         }                                                                                          \
     }
 
-/* A list of blocks with these fields; blocks with these fields by any names. */
+/* A list of blocks with these fields, and a mapping from any names to such blocks. */
 #define BLOCKS(name)                                                                               \
     static const cyaml_schema_value_t name##_entry = {.type = CYAML_MAPPING,                       \
                                                       .mapping = {.fields = name##_fields}}

@@ -63,7 +63,7 @@ int scenario_node_add(struct scenario_node *node, const char *key, const struct 
     return 0;
 }
 
-/* The key may end where a path goes on: only `length` characters of it count. */
+/* Only the first `length` characters of the key count, because it may be part of a path. */
 static struct scenario_entry *find_entry(const struct scenario_node *node, const char *key,
                                          size_t length)
 {
@@ -128,7 +128,8 @@ const char *scenario_node_describe(const struct scenario_node *node, char *buffe
 
 /* --- --set ---------------------------------------------------------------------------- */
 
-/* Puts `value` where `entry` is or, failing that, into a new one. Owns `value`, as add does. */
+/* Replaces the value of `entry`, or adds a new entry if that is NULL. Takes ownership of `value`,
+ * like add. */
 static int put(struct scenario_node *parent, struct scenario_entry *entry, const char *word,
                size_t length, const struct scenario_place *at, struct scenario_node *value)
 {
@@ -166,8 +167,8 @@ static int sequence_entry(struct scenario_node *parent, const char *word, size_t
 }
 
 /*
- * Walks down the path and puts `value` at its end. What is in the way and cannot hold the
- * next word gives way to a new container: the schema will then say what belongs there.
+ * Follows the path, and puts `value` at its end. A value on the path that cannot hold the next word
+ * is replaced by a new container; the schema will then report what belongs there.
  */
 static int lay(struct scenario_node *parent, const char *path, struct scenario_node *value,
                const struct scenario_place *at, struct scenario_report *report)
@@ -194,7 +195,8 @@ static int lay(struct scenario_node *parent, const char *path, struct scenario_n
     return error;
 }
 
-/* Paths deeper than any key are refused before they are built: freeing a tree recurses. */
+/* Paths deeper than any key are refused before they are built, because freeing a tree is
+ * recursive. */
 static bool too_deep(const char *path)
 {
     unsigned dots = 0;

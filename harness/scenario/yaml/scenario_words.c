@@ -1,5 +1,5 @@
 /*
- * What a value may be, in words: the second half of a mistake's line.
+ * Describes allowed values in words, for the second half of a mistake's line.
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,14 +27,14 @@ void scenario_say_range(double min, double max, const char *unit, char *text, si
         snprintf(text, size, "any%s%s", space, unit);
 }
 
-/* Appends one of a list of words. */
+/* Appends one word to a list of words. */
 static void say_word(char *text, size_t size, const char *word)
 {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", word);
 }
 
-/* Of models those that are built in, and how to name others. */
+/* For models, lists the built-in ones, and how to name others. */
 static void say_words(const struct scenario_schema *schema, const cyaml_schema_value_t *value,
                       char *text, size_t size)
 {

@@ -1,5 +1,5 @@
 /*
- * Between YAML text and the tree, through libyaml.
+ * Converts between YAML text and the tree with libyaml.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 
 #include "scenario_tree.h"
 
-/* What no scenario needs, but a hostile or mistaken file may have. libyaml's own work grows as the
- * square of directives, anchors and depth: so it is asked for one event after the other, and what
- * is too much ends it there; directives are counted before it begins. */
+/* Limits that no scenario needs to exceed, but a hostile or broken file may. libyaml's own work
+ * grows with the square of directives, anchors and depth. Therefore events are read one at a time,
+ * and reading ends at the first excess. Directives are counted before reading. */
 enum {
     DEPTH_MAX = 32,
     NODES_MAX = 1 << 20,
@@ -20,13 +20,13 @@ enum {
     DIRECTIVES_MAX = 16,
 };
 
-/* A node that has a name, for aliases: a copy. */
+/* A copy of a node with an anchor, for its aliases. */
 struct anchor {
     char *name;
     struct scenario_node *node;
 };
 
-/* One parse: where the text came from, and how much of the tree there is already. */
+/* A parse in progress: the origin of the text, and the tree so far. */
 struct parse {
     const char *text;
     size_t length;
@@ -38,7 +38,7 @@ struct parse {
     unsigned nodes;
 };
 
-/* A mark of libyaml as a place; in a --set there is only one place. */
+/* Converts a mark of libyaml to a place; a --set is a single place. */
 static struct scenario_place place_of(const struct parse *parse, yaml_mark_t mark)
 {
     struct scenario_place place = *parse->place;
@@ -56,7 +56,7 @@ static int mistake_at(const struct parse *parse, yaml_mark_t mark, const char *f
     return -EINVAL;
 }
 
-/* libyaml gives an unreadable byte only by its offset in the file. */
+/* libyaml reports an unreadable byte only by its offset in the file. */
 static yaml_mark_t mark_of_offset(const struct parse *parse, size_t offset)
 {
     yaml_mark_t mark = {0};
@@ -71,7 +71,7 @@ static yaml_mark_t mark_of_offset(const struct parse *parse, size_t offset)
     return mark;
 }
 
-/* True when the character at the mark is a tab, the commonest reason to be no YAML. */
+/* Whether the character at the mark is a tab, which is the most common YAML error. */
 static bool is_tab(const struct parse *parse, yaml_mark_t mark)
 {
     const char *line = parse->text, *end = parse->text + parse->length;
@@ -104,7 +104,8 @@ static int report_yaml(const struct parse *parse)
     return mistake_at(parse, mark, message);
 }
 
-/* A line that begins with a percent sign: after any of YAML's line breaks, by their last bytes. */
+/* Whether a line begins with a percent sign here. YAML's line breaks are recognized by their last
+ * bytes. */
 static bool is_directive(const struct parse *parse, size_t at)
 {
     return parse->text[at] == '%' && (at == 0 || strchr("\n\r\x85\xa8\xa9", parse->text[at - 1]));
@@ -136,7 +137,7 @@ static bool is_end(const yaml_event_t *event)
     return event->type == YAML_SEQUENCE_END_EVENT || event->type == YAML_MAPPING_END_EVENT;
 }
 
-/* The node that begins with the next event; NULL at the end of a sequence or a mapping. */
+/* Makes the node that begins with the next event; NULL at the end of a sequence or a mapping. */
 static int compose_next(struct parse *parse, unsigned depth, struct scenario_node **out)
 {
     yaml_event_t event;
@@ -164,7 +165,7 @@ static int compose_sequence(struct parse *parse, unsigned depth, struct scenario
     return error;
 }
 
-/* The value of this key, and both into the mapping. */
+/* Reads the value of this key, and adds both to the mapping. */
 static int compose_entry(struct parse *parse, const struct scenario_node *key, unsigned depth,
                          struct scenario_node *node)
 {
@@ -193,7 +194,7 @@ static int compose_mapping(struct parse *parse, unsigned depth, struct scenario_
     return error;
 }
 
-/* One more node, so deep. */
+/* Counts one more node at this depth. */
 static int count_node(struct parse *parse, yaml_mark_t mark, unsigned depth)
 {
     if (depth > DEPTH_MAX)
@@ -203,7 +204,7 @@ static int count_node(struct parse *parse, yaml_mark_t mark, unsigned depth)
     return 0;
 }
 
-/* Of which each node counts anew: aliases of aliases grow without an end. */
+/* Each copied node counts again, because aliases of aliases grow exponentially. */
 static int copy_node(struct parse *parse, yaml_mark_t mark, const struct scenario_node *from,
                      unsigned depth, struct scenario_node **out)
 {
@@ -304,7 +305,7 @@ static struct scenario_node *new_node(const struct parse *parse, const yaml_even
         event->type == YAML_SEQUENCE_START_EVENT ? SCENARIO_SEQUENCE : SCENARIO_MAPPING, NULL, &at);
 }
 
-/* The node that begins with this event. */
+/* Makes the node that begins with this event. */
 static int compose(struct parse *parse, const yaml_event_t *event, unsigned depth,
                    struct scenario_node **out)
 {
@@ -333,7 +334,7 @@ static int compose(struct parse *parse, const yaml_event_t *event, unsigned dept
 
 /* --- documents ------------------------------------------------------------------------------- */
 
-/* Passes over the event, whose kind is *type. */
+/* Skips the event; *type is its kind. */
 static int skip_event(struct parse *parse, yaml_event_type_t *type)
 {
     yaml_event_t event;
@@ -346,12 +347,12 @@ static int skip_event(struct parse *parse, yaml_event_type_t *type)
     return 0;
 }
 
-/* What follows the first document must be the end of the text. */
+/* After the first document the text must end. */
 static int expect_end(struct parse *parse)
 {
     yaml_event_type_t type;
     yaml_event_t event;
-    int error = skip_event(parse, &type); /* the document's end */
+    int error = skip_event(parse, &type); /* end of the document */
 
     if (error == 0)
         error = skip_event(parse, &type);
@@ -365,11 +366,11 @@ static int expect_end(struct parse *parse)
     return error;
 }
 
-/* Without a document it is YAML's null. */
+/* Without a document the result is YAML's null. */
 static int compose_document(struct parse *parse, struct scenario_node **root)
 {
     yaml_event_type_t type;
-    int error = skip_event(parse, &type); /* the stream's beginning */
+    int error = skip_event(parse, &type); /* beginning of the stream */
 
     if (error == 0)
         error = skip_event(parse, &type);
@@ -407,7 +408,7 @@ int scenario_tree_parse(struct scenario_node **root, const char *text, size_t le
     return error;
 }
 
-/* Reads a whole file; *text is the caller's to free. */
+/* Reads a whole file; the caller frees *text. */
 static int read_file(const char *path, char **text, size_t *length)
 {
     FILE *file = fopen(path, "re");
@@ -464,7 +465,7 @@ static bool only_scalars(const struct scenario_node *node)
     return true;
 }
 
-/* Adds the node to the document; returns its number there, or 0 when memory ran out. */
+/* Adds the node to the document; returns its number there, or 0 when memory runs out. */
 static int add_to_document(yaml_document_t *document, const struct scenario_node *node)
 {
     if (node->kind == SCENARIO_SCALAR)
@@ -498,7 +499,7 @@ static int write_to_stream(void *stream, unsigned char *bytes, size_t size)
     return fwrite(bytes, 1, size, stream) == size;
 }
 
-/* Takes the document, also on error. */
+/* Takes ownership of the document, also on errors. */
 static int dump(yaml_document_t *document, FILE *stream)
 {
     yaml_emitter_t emitter;
