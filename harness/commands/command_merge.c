@@ -28,8 +28,7 @@ static const char help[] =
     "those of one run and of this version of hiloco, or one is missing, and nothing is written; 3\n"
     "if the run is not valid; 4 if it is valid and a limit failed.\n";
 
-/* The output folder must not be inside a part's, or a part's inside it: clearing one would remove
- * the other. */
+/* The output folder must not contain a part: clearing it would remove the part. */
 static int merge_check_out(const struct hil_arguments *a)
 {
     char *out = a->out ? realpath(a->out, NULL) : NULL;

@@ -136,7 +136,8 @@ static void capture_nap(const struct hil_found *run)
     nanosleep(&nap, NULL);
 }
 
-/* Without a trigger, a capture is complete when its window is full. */
+/* Without a trigger, a capture is complete when its samples begin in the first half of the window.
+ */
 static bool capture_is_full(const struct hil_captured *c, const struct hil_capture_config *config)
 {
     return c->triggered || c->from_s == 0 || c->traces[0].count == 0 ||

@@ -265,8 +265,8 @@ void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
              hil_trace_attribute(run->trace, "fabric"));
 }
 
-/* Formats a swing about a mean with three digits, without an exponent for values as great as the
- * mean, and as 0 if it is negligible compared to the mean. */
+/* Formats a swing about a mean with three digits: without an exponent if it is large, and as 0 if
+ * it is negligible compared to the mean. */
 static void swing_words(char text[64], const struct hil_told_figures *f, const char *unit)
 {
     const char *words = hil_unit_words(unit);

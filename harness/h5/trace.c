@@ -404,8 +404,7 @@ static int find_extents(struct trace_stream *stream, const struct trace_dataset 
     return 0;
 }
 
-/* Writes the full buffer, and records it in the journal, because the rows may be dropped there
- * afterwards. */
+/* Writes the full buffer, and records the chunk in the journal, which may then drop its rows. */
 static int write_chunk(struct hil_trace *trace, struct trace_stream *stream)
 {
     int rc = write_buffer(stream);

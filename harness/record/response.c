@@ -290,9 +290,8 @@ static bool response_settled(const struct hil_response *r, const struct hil_even
            r->last_ns - r->inside_ns >= there_was / STAYS_SHARE;
 }
 
-/* How far the reference moved. For the start-up this is the distance from the initial signal. 0
- * means that the reference did not change, which includes a change within the measure's own
- * band. */
+/* How far the reference moved; for the start-up, its distance from the initial signal. The result
+ * is 0 if that is within the band, for the start-up and for measures with a band of their own. */
 static double response_change(const struct hil_response *r, const struct hil_event *e)
 {
     double change = r->reference - (e->startup ? r->first : r->before_reference);

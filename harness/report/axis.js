@@ -1,14 +1,14 @@
 'use strict';
 
 /*
- * An axis: from values to pixels and back, linear or logarithmic, and where its tics are.
+ * An axis, linear or logarithmic: converts values to pixels and back, and chooses the tics.
  */
 class Axis {
     constructor({label = '', unit = '', log = false, floor = -Infinity, counts = false} = {}) {
         Object.assign(this, {label, unit, log, floor, counts, from: 0, to: 1, start: 0, stop: 1});
     }
 
-    /* Values below any that the axis shows are at its beginning. */
+    /* Values below the axis are placed at its beginning. */
     inner(value) {
         return this.log ? Math.log10(Math.max(value, 1e-12)) : value;
     }
@@ -29,7 +29,7 @@ class Axis {
         return this.outer(from + (pixel - this.start) / (this.stop - this.start) * (to - from));
     }
 
-    /* Grows or shrinks what is shown by a factor, about a value that stays where it is. */
+    /* Scales the visible range by a factor, about a value that keeps its place. */
     zoomed(factor, about) {
         const centre = this.inner(about), from = this.inner(this.from), to = this.inner(this.to);
 
@@ -56,7 +56,7 @@ class Axis {
         return name ? `${this.label} (${name})` : this.label;
     }
 
-    /* About so many tics: their values, and what stands beside them. */
+    /* Makes about this many tics, with their values and labels. */
     tics(about) {
         return this.log ? this.logTics(about) : this.linearTics(about);
     }

@@ -1,8 +1,8 @@
 'use strict';
 
-/* What plots and maps share: a canvas as large as its place, and the colours of the style sheet. */
+/* Shared by plots and maps: a canvas as large as its place, and the colours of the style sheet. */
 
-/* Twice as fine as the screen, at least: it is printed, too. */
+/* At least twice the resolution of the screen, because the page may be printed. */
 function fitCanvas(canvas, area) {
     const scale = Math.max(2, window.devicePixelRatio || 1);
     const width = area.clientWidth, height = area.clientHeight;
@@ -14,7 +14,7 @@ function fitCanvas(canvas, area) {
     return {context, width, height};
 }
 
-/* For dark and light, and for paper: {ink, faint ...}. */
+/* The style sheet's colours, which differ for dark, light and paper: {ink, faint ...}. */
 function inkOf(area, ...names) {
     const style = getComputedStyle(area);
 
@@ -22,7 +22,7 @@ function inkOf(area, ...names) {
         [name.replaceAll('-', '_'), style.getPropertyValue(`--${name}`).trim()]));
 }
 
-/* Beside a place, where there is room for it. */
+/* Beside a position, where there is room for it. */
 function placeTip(tip, x, y, width) {
     tip.hidden = false;
     tip.style.top = `${Math.max(0, y - 12)}px`;

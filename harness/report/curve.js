@@ -1,12 +1,12 @@
 'use strict';
 
 /*
- * A curve: blocks in the order of x, each with the least and the greatest value of what is in it.
- * Block i begins at x[i] and ends at end[i]; a block of one value is a point. It is not joined to
- * the one before where apart[i].
+ * A curve: blocks in the order of x, each with the least and the greatest of its values. Block i
+ * begins at x[i] and ends at end[i]; a block of one value is a point. If apart[i], block i is not
+ * joined to the one before.
  *
- * Over the blocks stands a pyramid: the least and the greatest of 8 of them, of 64, and so on. So
- * what a pixel shows is found in a few steps, however many blocks it covers.
+ * Above the blocks is a pyramid with the least and the greatest of 8 blocks, of 64, and so on. Thus
+ * the extremes in a pixel are found in a few steps, however many blocks it covers.
  */
 class Curve {
     constructor({x, end, low, high, rows, apart}) {
@@ -49,12 +49,12 @@ class Curve {
         return low;
     }
 
-    /* The blocks that are seen from one x to the other, with a neighbour on either side. */
+    /* The visible blocks between two values of x, with a neighbour on either side. */
     seen(from, to) {
         return [Math.max(0, this.after(from) - 1), Math.min(this.count, this.after(to) + 1)];
     }
 
-    /* The least and the greatest of blocks from .. to - 1. */
+    /* The extremes of blocks from .. to - 1. */
     range(from, to) {
         let low = Infinity, high = -Infinity, level = 0;
         const take = (i) => {
@@ -71,7 +71,7 @@ class Curve {
         return {low, high};
     }
 
-    /* The block at x: the one that x is in, or the nearer of its neighbours. -1: there is none. */
+    /* The block that contains x, or its nearer neighbour. -1: there is none. */
     at(x) {
         const next = this.after(x);
 

@@ -1,12 +1,13 @@
 'use strict';
 
-/* How a figure is distributed among runs that differ by chance: bars, with limits as lines. */
+/* The distribution of a figure among runs that differ by chance: bars, with limits as lines. */
 
 /* --- bars ------------------------------------------------------------------------------------- */
 
 const barsMost = 40;
 
-/* What all values lie apart by, as times do that are whole periods; 0: by no one thing. */
+/* The interval of which all differences are multiples, as with times that are whole periods; 0:
+ * none. */
 function latticeOf(sorted) {
     const steps = sorted.slice(1).map((value, i) => value - sorted[i])
         .filter((step) => step > 1e-6 * (sorted.at(-1) - sorted[0]));
@@ -16,7 +17,7 @@ function latticeOf(sorted) {
     return steps.every(isWhole) && sorted.at(-1) - sorted[0] < 1000 * least ? least : 0;
 }
 
-/* Where bars of one width begin: {from, width, count}. */
+/* Bars of equal width: {from, width, count}. */
 function binsOf(values) {
     const sorted = values.toSorted((a, b) => a - b), from = sorted[0], range = sorted.at(-1) - from;
     const lattice = latticeOf(sorted);
@@ -36,7 +37,7 @@ function binOf(value, {from, width, count}) {
     return Math.min(count - 1, Math.max(0, Math.floor((value - from) / width)));
 }
 
-/* Of each verdict a curve, which stands upon those before it. */
+/* A curve for each verdict, stacked on those before it. */
 function barCurves(entries, bins, title, unit) {
     const below = new Array(bins.count).fill(0), starts = below.map((_, i) => bins.from + i * bins.width);
     const verdicts = [...new Set(entries.map(({verdict}) => verdict))]
@@ -63,7 +64,7 @@ const inkOfVerdict = {error: 'bad', failed: 'bad', inconclusive: 'faint', 'not r
 
 /* --- a figure --------------------------------------------------------------------------------- */
 
-/* What is seen of x: all bars, and each bound that does not lie far away from them. */
+/* The visible range of x: all bars, and each bound that is not far away from them. */
 function viewOfBars(bins, limits) {
     const end = bins.from + bins.count * bins.width, reach = 3 * (end - bins.from);
     const near = limits.map(({bound}) => bound)
@@ -76,7 +77,8 @@ function boundWords({most, bound}, unit) {
     return boundOf(most ? {at_most: bound, unit} : {at_least: bound, unit});
 }
 
-/* "output.settling_ms, at most 2 ms: 3 of 200 runs beyond it"; and where its line is not seen. */
+/* "output.settling_ms, at most 2 ms: 3 of 200 runs beyond it", and a note if its line is not
+ * visible. */
 function limitLine({name, most, bound, judged, failed}, unit, [from, to]) {
     const away = bound < from ? ' (far to the left)' : bound > to ? ' (far to the right)' : '';
 
@@ -85,7 +87,8 @@ function limitLine({name, most, bound, judged, failed}, unit, [from, to]) {
 }
 
 /* A spread: {title, unit, entries: [{value, verdict}], never, neverWords, limits: [{name, most,
- * bound, judged, failed}], percentiles: {p50 ...}}. `never` is of how many runs there is no value. */
+ * bound, judged, failed}], percentiles: {p50 ...}}. `never` is the number of runs without a
+ * value. */
 function drawSpread(grid, spread) {
     const {title, unit, entries, never, limits, percentiles = {}} = spread;
     const place = element('div', {class: 'plot small'});

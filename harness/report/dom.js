@@ -1,6 +1,6 @@
 'use strict';
 
-/* An element of the page. Texts are put in as texts: nothing in them is taken for a mark. */
+/* Creates an element of the page. Texts are inserted as text, never as markup. */
 function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);
 
@@ -14,7 +14,7 @@ function element(name, attributes = {}, ...children) {
     return made;
 }
 
-/* Hands a text to the reader as a file. */
+/* Offers a text to the reader as a file. */
 function download(name, type, ...texts) {
     const address = URL.createObjectURL(new Blob(texts, {type}));
     const link = element('a', {href: address, download: name});

@@ -1,8 +1,9 @@
 'use strict';
 
-/* The figures of all runs: curves of one name are in one figure, whichever run they are of. */
+/* The figures of all runs: curves with the same name share a figure, whichever run they are
+ * from. */
 
-/* [{id, title, curves: [{run, packed}]}] in the order in which the first run has them. */
+/* [{id, title, curves: [{run, packed}]}] in the order of the first run. */
 function figuresOf(runs) {
     const figures = new Map();
 
@@ -19,7 +20,7 @@ function figuresOf(runs) {
     return [...figures.values()].filter((figure) => figure.curves.length > 0);
 }
 
-/* "controller.period_us=20: output_v": what tells this curve from the others of the figure. */
+/* "controller.period_us=20: output_v": distinguishes this curve from others in the figure. */
 function curveName({run, packed}, figure, runs) {
     const same = figure.curves.every((one) => one.packed.role === 'reference' ||
                                               one.packed.name === packed.name);
@@ -29,7 +30,7 @@ function curveName({run, packed}, figure, runs) {
     return same ? run.label : `${run.label}: ${packed.name}`;
 }
 
-/* Of more runs than these the colour tells the verdict, and they have no marks of their own. */
+/* With more runs than these, colours stand for verdicts, and runs have no marks of their own. */
 const coloursMost = 16;
 
 function inkOfRun(run, runs) {
@@ -38,14 +39,14 @@ function inkOfRun(run, runs) {
     return verdict ? {colour: 0, ink: inkOfVerdict[verdict]} : {};
 }
 
-/* The value of a curve that has but one; else undefined. */
+/* The value of a constant curve; otherwise undefined. */
 function constantOf(curve) {
     const {low, high} = curve.range(0, curve.count);
 
     return low === high ? low : undefined;
 }
 
-/* A reference that several runs have in common is one. */
+/* A reference that several runs share is drawn once. */
 function withoutTwins(curves) {
     const twins = (a, b) => a.dashed && b.dashed && a.unit === b.unit &&
                             (a.data === b.data || (constantOf(a.curve) !== undefined &&
@@ -70,7 +71,7 @@ function eventMarks({summary}) {
                           text: eventWords(event)}));
 }
 
-/* What the scenario did to the run on purpose, and for how long. */
+/* The deliberate faults of the run, and how long they lasted. */
 function faultMarks({summary, record}) {
     const faults = Array.isArray(summary?.faults) ? summary.faults : [];
 
@@ -79,13 +80,13 @@ function faultMarks({summary, record}) {
                           kind: 'fault', text: `${fault.name}: ${fault.kind} of ${fault.of}`}));
 }
 
-/* What happened at steps of nodes: small, for there may be many. */
+/* Events at steps of nodes; the marks are small because there may be many. */
 function noteMarks({record}) {
     return (record?.events ?? []).map((event) => ({from: event.time_s, kind: 'note',
                                                    text: noteWords(event)}));
 }
 
-/* Of several runs they would lie upon one another. */
+/* Only for a single run, because the windows of several runs would overlap. */
 function windowMarks({summary}, names, runs) {
     if (runs.length > 1)
         return [];
@@ -104,7 +105,7 @@ function failureMarks({summary}, id, runs) {
         .map((limit) => ({from: limit.time_s, kind: 'failure', text: `${limit.name} failed`}));
 }
 
-/* Each once, though several runs have it. */
+/* Each mark once, even if several runs have it. */
 function marksOf(figure, runs) {
     const names = figure.curves.map(({packed}) => packed.name), seen = new Set();
     const marks = runs.flatMap((run) => [...windowMarks(run, names, runs), ...eventMarks(run),
@@ -125,7 +126,7 @@ function timesOf(runs) {
     return [0, Math.max(...runs.map((run) => run.record?.duration_s ?? 0))];
 }
 
-/* An event, and what followed: three times as long as the slowest of its measures settled. */
+/* An event and its consequences: three times the settling time of its slowest measure. */
 function timesOfEvent(event, next, end) {
     const settled = Object.values(event.measures ?? {})
         .map((one) => (one.worst?.settling_ms ?? one.settling_ms ?? 0) * 1e-3);
@@ -136,7 +137,7 @@ function timesOfEvent(event, next, end) {
     return [Math.max(0, event.time_s - 0.1 * length), Math.min(last, event.time_s + length)];
 }
 
-/* Buttons that show all, or an event of the first run that has any. */
+/* Buttons that show everything, or an event of the first run with events. */
 function eventButtons(runs, view) {
     const events = runs.find((run) => run.summary?.events?.length)?.summary.events ?? [];
     const end = timesOf(runs)[1];
@@ -150,7 +151,7 @@ function eventButtons(runs, view) {
 
 /* --- a figure --------------------------------------------------------------------------------- */
 
-/* What the page has of each curve: one row for each block. The record has all rows. */
+/* The page's data of each curve: one row for each block. Only the record has all rows. */
 function csvOf(plot) {
     const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
     const lines = ['signal,unit,time_s,rows,least,greatest'];
@@ -199,7 +200,7 @@ function figureElement(figure) {
     return {made, place};
 }
 
-/* Figures that have time as their axis show the same part of it, and the same moment. */
+/* Figures with a time axis show the same time span, and the same moment. */
 function linkPlots(plots) {
     for (const plot of plots) {
         const others = plots.filter((other) => other !== plot);

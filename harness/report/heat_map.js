@@ -1,15 +1,15 @@
 'use strict';
 
 /*
- * A map over two keys, on a canvas: a cell for each pair of their values. Like a plot it stands by
- * itself.
+ * A map over two keys on a canvas, with a cell for each pair of their values. Like a plot, it does
+ * not depend on the rest of the page.
  *
  *      new HeatMap(parent, {label, unit, x: {label, values: [text]}, y: likewise,
  *                           cells: [{x, y, value, text, state, say}]})
  *
- * A cell with a value has a colour between those of the least and the greatest; one without has
- * that of its state: good, bad, doubt, none. Its text is in it where there is room, and what it
- * says is under the cursor. The mouse and the arrow keys move that.
+ * A cell with a value has a colour between those of the least and the greatest value. A cell
+ * without one has the colour of its state: good, bad, doubt, none. A cell shows its `text` if there
+ * is room, and its `say` under the cursor, which the mouse and the arrow keys move.
  */
 const heatRoom = {right: 4, top: 4, bottom: 38};
 const heatStates = {good: 'passed', bad: 'failed', doubt: 'does not settle', none: 'not known'};
@@ -50,7 +50,7 @@ class HeatMap {
         return heatRoom.top + heatRoom.bottom + Math.min(520, Math.max(90, rows * 26));
     }
 
-    /* What the colours mean. */
+    /* The legend of the colours. */
     scaleParts() {
         const states = [...new Set(this.cells.filter((cell) => !Number.isFinite(cell.value))
             .map((cell) => cell.state))];
@@ -102,7 +102,7 @@ class HeatMap {
         return `hsl(211 ${this.ink.curve_saturation} ${weak + this.share(value) * (strong - weak)}%)`;
     }
 
-    /* What can be read upon it. */
+    /* A text colour that is readable on the cell. */
     inkOn({value}) {
         const isWeak = Number.isFinite(value) && this.share(value) < 0.5;
 
@@ -176,7 +176,7 @@ class HeatMap {
         return `${this.y.label} ${this.y.values[cell.y]}, ${this.x.label} ${this.x.values[cell.x]}`;
     }
 
-    /* Sets the cursor to a cell (null: takes it away), and says what is there. */
+    /* Moves the cursor to a cell (null: removes it), and describes the cell. */
     point(cell, x, y) {
         this.cursor = cell;
         this.paint();

@@ -1,6 +1,7 @@
 'use strict';
 
-/* Six digits, as %g writes them: no zeros behind, an exponent where that is shorter. */
+/* Six digits in the style of %g: without trailing zeros, and with an exponent if that is
+ * shorter. */
 function digits(value, count = 6) {
     if (!Number.isFinite(value))
         return '-';
@@ -18,7 +19,7 @@ function withUnit(text, unit) {
     return unit && text !== '-' ? `${text} ${unit}` : text;
 }
 
-/* The unit of time that reads best for what lasts so long. */
+/* The unit of time that reads best for a duration. */
 function timeUnit(seconds) {
     if (seconds >= 1)
         return {name: 's', scale: 1};
@@ -38,7 +39,7 @@ function count(number, one, many = `${one}s`) {
     return `${number} ${number === 1 ? one : many}`;
 }
 
-/* Of any number of them. */
+/* For any number of values. */
 function leastOf(values) {
     return values.reduce((least, value) => Math.min(least, value), Infinity);
 }

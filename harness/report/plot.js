@@ -1,20 +1,22 @@
 'use strict';
 
 /*
- * A plot of curves on a canvas: it stands by itself, and knows nothing of what it is part of.
+ * A plot of curves on a canvas. It does not depend on the rest of the page.
  *
  *      new Plot(parent, {label, x: {label, unit, log, whole: [from, to], counts},
  *                        y: {label, unit, log, floor, counts},
  *                        curves: [{name, unit, curve: Curve, colour, ink, dashed, dots, say(i)}],
  *                        marks: [{from, to, text, kind}]})
  *
- * An axis that counts has tics at whole numbers; `floor` is where the y axis begins. A curve's
- * `ink` is a colour of the style sheet, `good`; one of dots has no lines between them.
+ * An axis with `counts` has tics at whole numbers only; `floor` is the beginning of the y axis. A
+ * curve's `ink` is a colour name of the style sheet, such as `good`; a curve with `dots` has no
+ * lines.
  *
- * A drag zooms to what it passes; with shift, or by the middle button, it moves. Where the plot has
- * the focus the wheel zooms, and keys do all of it. A touch moves the cursor, two fingers zoom. The
- * y axis follows what is seen. `onView(from, to)` and `onCursor(x)` tell of what the reader does,
- * so that plots can follow one another by show() and point().
+ * Dragging zooms to the range that was dragged over; with shift, or with the middle button, it
+ * moves the view. When the plot has the focus, the wheel zooms, and keys do all of these. A touch
+ * moves the cursor, and two fingers zoom. The y axis follows the visible data. `onView(from, to)`
+ * and `onCursor(x)` report these actions, so that plots can follow each other by show() and
+ * point().
  */
 const plotRoom = {left: 64, right: 12, top: 16, bottom: 38};
 const plotRest = 1000; /* ms */
@@ -61,7 +63,8 @@ class Plot {
                'cursor, plus and minus zoom, shift with left and right moves, 0 shows all.';
     }
 
-    /* A curve in the legend: it has the value under the cursor, and hides the curve. */
+    /* The legend's entry of a curve: it shows the value under the cursor, and can hide the
+     * curve. */
     entry(one) {
         one.value = element('span', {class: 'value'});
         one.swatch = element('span', {class: 'swatch'});
@@ -83,7 +86,7 @@ class Plot {
 
     /* --- what is seen ------------------------------------------------------------------------- */
 
-    /* All that there is. */
+    /* The range of all data. */
     extent() {
         let from = Infinity, to = -Infinity;
 
@@ -108,7 +111,7 @@ class Plot {
         this.draw();
     }
 
-    /* Not beyond what there is: what would be seen of that is added at the other end. */
+    /* Limits the view to the data: a part that would lie beyond it is added at the other end. */
     view(from, to) {
         const [least, most] = this.all;
         const excess = Math.max(0, least - from) - Math.max(0, to - most);
@@ -154,7 +157,7 @@ class Plot {
         return one.dashed ? faint : `hsl(${Math.round(hue)} ${saturation} ${light})`;
     }
 
-    /* What is far from the screen is drawn when it comes near, or when nothing changes any more. */
+    /* A plot far from the screen is drawn when it comes near, or when nothing changes any more. */
     come(isNear) {
         this.isNear = isNear;
         if (this.isNear && this.isStale)
@@ -240,7 +243,7 @@ class Plot {
         return ['fault', 'failure', 'missed', 'limit'].includes(kind) ? this.ink.bad : this.ink.mark;
     }
 
-    /* There may be many of them: they are small, and have their words under the cursor. */
+    /* Marks that may be numerous are small, with their text under the cursor. */
     isSmall({kind}) {
         return kind === 'missed' || kind === 'note';
     }
@@ -267,7 +270,7 @@ class Plot {
         context.restore();
     }
 
-    /* Above the plot, as long as there is room for them: for limits first. */
+    /* Above the plot, as far as there is room; limits come first. */
     drawMarkTexts(context) {
         const texts = this.marks.filter((one) => one.text && !this.isSmall(one));
         const taken = [];
@@ -319,8 +322,8 @@ class Plot {
         context.setLineDash([]);
     }
 
-    /* Adds what begins in the pixel of block i: many blocks as an upright line from the least to
-     * the greatest of them, a wide block as a band. Returns the first block that is left. */
+    /* Draws the blocks that begin in the pixel of block i: several blocks as a vertical line
+     * between their extremes, a wide block as a band. Returns the first remaining block. */
     trace(curve, i, to, line, band) {
         const pixel = Math.floor(this.x.pixel(curve.x[i]));
         const next = Math.max(i + 1, Math.min(to, curve.after(this.x.value(pixel + 1))));
@@ -377,7 +380,7 @@ class Plot {
 
     /* --- the cursor --------------------------------------------------------------------------- */
 
-    /* "12.0003 V"; of a block of several rows what they lie between. */
+    /* "12.0003 V"; for a block of several rows, their range. */
     say(one, i) {
         const {curve} = one;
 
@@ -394,7 +397,7 @@ class Plot {
         return withUnit(digits(x * scale, 9), name);
     }
 
-    /* Sets the cursor at x (null: takes it away), and says each curve's value there. */
+    /* Moves the cursor to x (null: removes it), and shows each curve's value there. */
     point(x, y = null) {
         this.cursor = x;
         this.nearest = x === null || y === null ? null : this.nearestTo(x, y);
@@ -467,7 +470,7 @@ class Plot {
         return say || curve.rows[i] === 1 ? [] : [`, ${curve.rows[i]} rows`];
     }
 
-    /* For who does not see the plot. */
+    /* For readers who cannot see the plot. */
     speak() {
         const values = this.shown().map((one) => `${one.name} ${one.value.textContent}`);
 
@@ -567,7 +570,7 @@ class Plot {
         context.globalAlpha = 1;
     }
 
-    /* The page scrolls, but for a plot that was chosen. */
+    /* The wheel scrolls the page, unless the plot has the focus. */
     wheel(event) {
         if (document.activeElement !== this.area && !event.ctrlKey)
             return;
@@ -578,7 +581,7 @@ class Plot {
             this.zoom(event.deltaY < 0 ? 0.8 : 1.25, this.x.value(this.place(event).x));
     }
 
-    /* To the next row of the first curve, or a pixel on, whichever is further. */
+    /* To the next row of the first curve, or to the next pixel, whichever is further. */
     step(way) {
         const {curve} = this.shown()[0];
         const from = this.cursor ?? (way > 0 ? this.x.from : this.x.to);

@@ -6,7 +6,7 @@ function section(title, ...parts) {
     return element('section', {}, element('h2', {}, title), ...parts);
 }
 
-/* A part for each run: its name above it where there are several. */
+/* A part for each run, with its name above it if there are several. */
 function eachRun(runs, part) {
     return runs.map((run) => {
         const made = part(run);
@@ -40,7 +40,7 @@ function headline(runs, sweeps) {
                    judged ? null : element('small', {}, ' (no limits were set)'));
 }
 
-/* Where a limit's figure is on this page. */
+/* A link to a limit's figure on this page. */
 function figureLink(name) {
     const id = name.replace(/\.svg$/, '');
     const figure = [...document.querySelectorAll('figure')]
@@ -142,7 +142,7 @@ function titleOf(runs, sweeps) {
     return runs.length > 1 ? count(runs.length, 'run') : name;
 }
 
-/* One run of a sweep has the scenario of all, but for the keys that vary. */
+/* The scenario of one run serves for all runs of a sweep, except for the varying keys. */
 function sweepScenario({scenario, runs}) {
     return scenario && element('details', {}, element('summary', {}, `scenario.yaml of ${runs[0].label}`),
                                element('pre', {}, scenario));
@@ -204,7 +204,7 @@ async function drawReport({hiloco, made, runs, sweeps: told}) {
     performance.mark('complete');
 }
 
-/* On paper and on a screen that turns dark or light the plots have other colours. */
+/* Plots have other colours on paper, and when the screen turns dark or light. */
 function redraw() {
     document.querySelectorAll('.plot, .map').forEach(({plot}) => plot?.paint());
 }

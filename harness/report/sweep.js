@@ -1,10 +1,10 @@
 'use strict';
 
-/* A sweep: what its runs came to, as tables, distributions, maps and the path of a bisection. */
+/* A sweep: the results of its runs as tables, distributions, maps, and the path of a bisection. */
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-/* Those whose value is not the same in all runs: [{key, unit, words, i, drawn}]. */
+/* The keys whose value varies: [{key, unit, words, i, drawn}]. */
 function varyingKeys({keys, drawn, runs}) {
     return keys.map((key, i) => ({...key, i, drawn: Object.hasOwn(drawn?.keys ?? {}, key.key)}))
         .filter(({i}) => new Set(runs.map((run) => run.values?.[i])).size > 1);
@@ -23,7 +23,7 @@ const measureFigures = {
     mean: {words: 'mean'},
 };
 
-/* NaN: it has none; infinite: it does not settle. */
+/* NaN: there is none; infinite: it does not settle. */
 function figureValue(run, measure, figure) {
     const one = run.summary?.measures?.[measure];
 
@@ -48,7 +48,7 @@ function spreadOfFigure(runs, {measure, figure, unit, p5, p50, p95}) {
             neverWords: 'that do not settle', limits: [], percentiles: {p5, p50, p95}};
 }
 
-/* A limit that was judged in these runs; it may have a bound of its own in each. */
+/* A limit that was judged in these runs; its bound may differ between runs. */
 function spreadOfLimit(runs, name) {
     const limits = runs.map((run) => run.summary?.limits?.find((limit) => limit.name === name));
     const judged = limits.filter((limit) => limit?.verdict === 'passed' || limit?.verdict === 'failed');
@@ -67,7 +67,7 @@ function spreadOfLimit(runs, name) {
                 failed: judged.filter(({verdict}) => verdict === 'failed').length}))};
 }
 
-/* Whether a limit is of the very figure: of that measure, with the same values in all runs. */
+/* Whether a limit bounds exactly this figure: the same measure, and the same values in all runs. */
 function isLimitOf(limit, spread, runs) {
     const bound = limit.name.split('.').at(-1);
     const [first] = runs.flatMap((run) =>
@@ -78,7 +78,8 @@ function isLimitOf(limit, spread, runs) {
            spread.values.every((value, i) => Object.is(value, limit.values[i]));
 }
 
-/* The figures of the measures; a limit's line is in its figure, or in one of its own. */
+/* The figures of the measures. A limit's line is in the figure that it bounds, or in one of its
+ * own. */
 function spreadsOf(group, runs) {
     const spreads = group.figures.filter(({figure}) => measureFigures[figure])
         .map((figure) => spreadOfFigure(runs, figure));
@@ -121,7 +122,7 @@ function distributionTable({figures}) {
         one.runs, ...names.map((name) => one[name]), one.worst]})));
 }
 
-/* Runs that differ by chance alone. Of many groups the figures are there to be opened. */
+/* Runs that differ only by chance. If there are many groups, their figures are initially closed. */
 function distributionGroup(sweep, group, open) {
     const runs = sweep.runs.slice(group.first, group.first + group.runs);
     const grid = element('div', {class: 'grid'});
@@ -153,7 +154,7 @@ function mapCell(measure, figure, unit, {x, y, runs: [run]}) {
             value: Number.isFinite(value) ? value : undefined, say: `${said}; ${verdictOf(run)}`};
 }
 
-/* Of several runs in a cell, which differ by chance, how many passed. */
+/* For several runs in a cell, which differ by chance: how many passed. */
 function verdictCell({x, y, runs}) {
     const passed = runs.filter((run) => stateOfVerdict[verdictOf(run)] === 'good').length;
     const [run] = runs, verdict = verdictOf(run);
@@ -165,7 +166,7 @@ function verdictCell({x, y, runs}) {
             say: run.summary?.limits?.find((limit) => limit.verdict === 'failed')?.words ?? verdict};
 }
 
-/* The cells of two keys: [{x, y, runs}], where several keys vary that are not drawn. */
+/* The cells of two keys: [{x, y, runs}], if several keys vary that are not drawn. */
 function gridOf(sweep) {
     const [first, second, ...more] = varyingKeys(sweep).filter(({drawn}) => !drawn);
 
@@ -215,14 +216,14 @@ function mapParts(sweep) {
 
 /* --- bisection -------------------------------------------------------------------------------- */
 
-/* The runs in the order in which they were tried. */
+/* The runs in the order of the trials. */
 function triedRuns({bisection, runs}) {
     const path = bisection?.path ?? [];
 
     return path.map((dir) => runs.find((run) => run.label === dir)).filter(Boolean);
 }
 
-/* The value of each run, one after the other: what passed, and what failed. */
+/* The values of the runs in the order of trials, marked as passed or failed. */
 function pathPart(sweep) {
     const tried = triedRuns(sweep), i = sweep.keys.findIndex(({key}) => key === sweep.bisection.key);
     const key = sweep.keys[i], place = element('div', {class: 'plot'});
@@ -297,17 +298,17 @@ function sweepTable(sweep) {
         return {state: verdictOf(run), cells: cells.filter((cell) => cell !== false)};
     });
 
-    if (sweep.drawn) /* their order says nothing */
+    if (sweep.drawn) /* their order has no meaning */
         rows.sort((a, b) => verdictsOfRuns.indexOf(a.state) - verdictsOfRuns.indexOf(b.state));
     return longTable(heads.filter((head) => head !== false), rows);
 }
 
-/* A value as it was given is a number, or a text. */
+/* A value of a key is a number or a text. */
 function numberOr(text) {
     return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-/* Each limit, over all runs. */
+/* A row for each limit, over all runs. */
 function sweepLimitRow(runs, name) {
     const spread = spreadOfLimit(runs, name);
     const verdicts = runs.map((run) => run.summary?.limits?.find((limit) => limit.name === name)?.verdict);
@@ -354,7 +355,7 @@ function sweepSection(sweep) {
     return {made, draw: () => [...parts, ...maps].forEach((part) => part.draw())};
 }
 
-/* The table as `hiloco sweep` writes it. */
+/* The same table as `hiloco sweep` writes. */
 function sweepCsv({keys, runs}) {
     const quoted = (text) => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     const lines = [[...keys.map(({key}) => key), 'status', 'verdict', 'settled', 'overshoot_pct',

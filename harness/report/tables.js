@@ -1,6 +1,7 @@
 'use strict';
 
-/* A table of [[...] ...]: numbers to the right. On a narrow screen it scrolls by itself. */
+/* A table from [[...] ...]: numbers are aligned to the right. On a narrow screen it scrolls by
+ * itself. */
 function table(heads, rows) {
     const kind = (value) => typeof value === 'number' ? 'number' : typeof value !== 'string' ? null
         : value.length <= 16 ? 'word' : value.length > 40 ? 'words' : null;
@@ -17,8 +18,8 @@ function table(heads, rows) {
                            element('tbody', {}, body)));
 }
 
-/* A table of many rows: its heads sort it, and the first rows are seen until all are asked for. A
- * state that is a cell becomes a badge; what never comes is infinite. */
+/* A table with many rows. Clicking a head sorts it, and only the first rows are shown initially. A
+ * cell that is a state becomes a badge; missing settling counts as infinite. */
 const rowsSeen = 100;
 
 function longTable(heads, rows) {
@@ -52,8 +53,8 @@ function badge(verdict) {
     return element('span', {class: `badge ${verdict}`}, verdict);
 }
 
-/* passed, failed, inconclusive or error, as `hiloco test` says it; of a run without limits whether
- * it is valid. */
+/* passed, failed, inconclusive or error, as in `hiloco test`; for a run without limits, whether it
+ * is valid. */
 function verdictOf(run) {
     const {summary, status} = run;
 
@@ -85,7 +86,7 @@ function settling(measure) {
     return measure.settled ? duration(measure.settling_ms * 1e-3) : 'does not settle';
 }
 
-/* "2 of 3": what is skipped or inconclusive is not kept. */
+/* "2 of 3" limits kept; skipped and inconclusive ones do not count as kept. */
 function keptWords(limits = []) {
     const kept = limits.filter(({verdict}) => verdict === 'passed').length;
 
@@ -223,7 +224,8 @@ function findingsTable(findings) {
 
 /* --- what a trace found ----------------------------------------------------------------------- */
 
-/* Misses that have one cause are a stretch; where the kernel was traced, it names who had the core. */
+/* Misses with one cause form a stretch. If the kernel was traced, the stretch names what occupied
+ * the core. */
 function causesTable(worst) {
     return table(['at', 'core', 'first', 'step', 'misses', 'over its period µs', 'most of it',
                   'who had the core'], worst.map((one) => ({cells: [

@@ -1,6 +1,6 @@
 'use strict';
 
-/* Curves as pack.h says how they are packed. */
+/* Unpacks curves; pack.h describes the format. */
 
 function bytesOfBase64(text) {
     const letters = atob(text), bytes = new Uint8Array(letters.length);
@@ -16,12 +16,13 @@ async function inflate(bytes) {
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/* How many rows a block of each level has. */
+/* The number of rows in a block of each level. */
 function rowsOfLevels(shortest) {
     return Float64Array.from({length: 128}, (_, level) => shortest * 2 ** level);
 }
 
-/* How many blocks have so many rows: each takes the rows of its level, and the last what is left. */
+/* The number of blocks for this many rows: each has the rows of its level, and the last one has the
+ * rest. */
 function blocksIn(bytes, rows, rowsOf) {
     let blocks = 0;
 
@@ -30,7 +31,7 @@ function blocksIn(bytes, rows, rowsOf) {
     return blocks;
 }
 
-/* A varint of several bytes, zigzag: 0, -1, 1, -2 ... It need not fit in 32 bits. */
+/* Reads a varint of several bytes, zigzag: 0, -1, 1, -2 ... It may exceed 32 bits. */
 function readLong(bytes, place) {
     let number = 0, scale = 1, byte;
 
@@ -42,7 +43,7 @@ function readLong(bytes, place) {
     return number % 2 ? -(number + 1) / 2 : number / 2;
 }
 
-/* Sets the times, and returns where the values begin. Most are where they were due: one byte. */
+/* Sets the times. Returns where the values begin. Most times are as expected, and take one byte. */
 function readTimes(bytes, curve, {rows, period_ns}, rowsOf) {
     const {count, x, end} = curve, place = {at: count};
     let time_ns = 0, done = 0;
@@ -63,18 +64,18 @@ function readTimes(bytes, curve, {rows, period_ns}, rowsOf) {
         end[i] = (time_ns + (taken - 1) * period_ns) * 1e-9;
         time_ns += due * period_ns;
     }
-    for (let i = 0; i + 1 < count; i++) /* rows that came faster than they were due */
+    for (let i = 0; i + 1 < count; i++) /* correct rows that came earlier than due */
         if (end[i] > x[i + 1] || end[i] < x[i])
             end[i] = Math.max(x[i], Math.min(end[i], x[i + 1]));
     return place.at;
 }
 
-/* The bits of the float that an ordered number is of. */
+/* The bits of the float that the ordered number stands for. */
 function bitsOfOrdered(ordered) {
     return ordered & 0x80000000 ? ordered ^ 0x80000000 : ~ordered;
 }
 
-/* Sets the least and the greatest values: four planes of bytes each. */
+/* Sets the least and the greatest values, each stored as four planes of bytes. */
 function readValues(bytes, at, {count, low, high}) {
     const lowBits = new Uint32Array(low.buffer), highBits = new Uint32Array(high.buffer);
     const plane = (number) => bytes.subarray(at + number * count, at + (number + 1) * count);

@@ -295,7 +295,7 @@ static void print_array(const struct measure *m, FILE *to)
     fputc('\n', to);
 }
 
-/* An array of one is skipped if the other lines say the same. */
+/* An array of one measure is skipped after other lines, because it repeats what they say. */
 static void print_all(const struct hil_summary *sum, FILE *to)
 {
     const unsigned count = sum->scenario->system->measure_count;

@@ -223,7 +223,7 @@ json_t *hil_tune_list_json(const struct hil_attached *run, const struct hil_tuna
     return all;
 }
 
-/* Half of the ring is out of reach of what node 0 may be writing. */
+/* Reads only the newest half of the ring, because node 0 may be writing in the other half. */
 bool hil_tune_next(const struct hil_attached *run, uint64_t *seen, struct hil_tuned *change)
 {
     unsigned count;

@@ -1,7 +1,7 @@
 'use strict';
 
 /*
- * How often times were how long: all since the page began, and of these the last five seconds.
+ * Histograms of times: since the page was opened, and during the last five seconds.
  */
 class Bars {
     constructor(parent, label) {
@@ -14,7 +14,7 @@ class Bars {
         new ResizeObserver(() => this.draw()).observe(this.canvas);
     }
 
-    static recently = 20; /* messages, four a second */
+    static recently = 20; /* messages; four come per second */
 
     take({edges_us, counts}) {
         if (!this.edges || this.edges.length !== edges_us.length) {

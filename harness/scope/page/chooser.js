@@ -1,7 +1,8 @@
 'use strict';
 
 /*
- * Which signals are seen: all that there are, searched by words; 16 of them at a time.
+ * Chooses the visible signals: all signals can be searched by words; up to 16 are visible at a
+ * time.
  */
 class Chooser {
     static most = 16;
@@ -35,7 +36,7 @@ class Chooser {
         return [...Array(Chooser.most).keys()].find((colour) => !used.has(colour));
     }
 
-    /* The chosen ones, and those that have all the words. */
+    /* The chosen signals, and those that match all words. */
     found() {
         const words = this.search.value.toLowerCase().split(/\s+/).filter((word) => word);
         const chosen = new Set(this.chosen.map(({name}) => name));

@@ -1,10 +1,10 @@
 'use strict';
 
 /*
- * What is seen, as files: numbers as CSV, a picture as PNG.
+ * Saves the visible data as files: numbers as CSV, a picture as PNG.
  */
 
-/* A name with a comma or a quote in it stands in quotes. */
+/* A name with a comma or a quote is put in quotes. */
 function csvName(name) {
     return /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
 }

@@ -1,14 +1,15 @@
 'use strict';
 
 /*
- * Lanes of a screen, one above another: traces of one unit share one, and its scale. A scale grows at
- * once with what is seen, and shrinks when it has been too wide for a while, so that it stands still.
+ * The lanes of a screen, one above the other. Traces with the same unit share a lane and its scale.
+ * A scale grows at once with the visible data, but shrinks only after it has been too wide for a
+ * while, so that it does not flicker.
  */
 class Lanes {
     constructor() {
         this.lanes = [];
-        this.apart = false;  /* each trace has a lane of its own */
-        this.locked = false; /* scales stay as they are */
+        this.apart = false;  /* each trace has its own lane */
+        this.locked = false; /* scales do not change */
     }
 
     static patience = 1500; /* ms */
@@ -30,7 +31,7 @@ class Lanes {
         return this.lanes.find((lane) => lane.traces.includes(trace));
     }
 
-    /* Places them between two heights. */
+    /* Distributes them between two heights. */
     place(top, bottom) {
         const gap = 14, height = (bottom - top + gap) / Math.max(1, this.lanes.length);
 
@@ -50,7 +51,7 @@ class Lanes {
         return [Math.floor(from / step + 1e-9) * step, Math.ceil(to / step - 1e-9) * step];
     }
 
-    /* What a lane has to show now. */
+    /* Fits a lane's scale to its visible data. */
     fit(lane, low, high, now) {
         const {axis} = lane;
 

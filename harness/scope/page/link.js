@@ -1,8 +1,9 @@
 'use strict';
 
 /*
- * The connection to the run: it comes back by itself for as long as there is somebody to answer.
- * `on` has a function for each kind of message, and `connection`, which is told in words how that is.
+ * The connection to the run. It reconnects by itself as long as the server answers. `on` has a
+ * function for each kind of message, and `connection`, which is told the state of the connection in
+ * words.
  */
 class Link {
     constructor(on) {
@@ -40,7 +41,7 @@ class Link {
         this.on[head.kind]?.(head, values);
     }
 
-    /* The size of a JSON text, that text, and numbers. */
+    /* A message: the size of a JSON text, that text, and numbers. */
     static unpack(data) {
         const size = new DataView(data).getUint32(0, true);
         const text = new TextDecoder().decode(new Uint8Array(data, 4, size));

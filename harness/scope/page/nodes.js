@@ -1,7 +1,7 @@
 'use strict';
 
 /*
- * The nodes as lines: what each does, what it missed, how late it is, how old its input is.
+ * The nodes as lines: state, missed steps, lateness, and age of inputs.
  */
 class Nodes {
     static shown = 200;
@@ -16,7 +16,7 @@ class Nodes {
     ];
 
     constructor(parent) {
-        this.key = null; /* as they come */
+        this.key = null; /* the order of arrival */
         this.nodes = [];
         this.lines = [];
         this.body = element('tbody');
@@ -45,7 +45,7 @@ class Nodes {
         this.show();
     }
 
-    /* Greatest first; texts by the alphabet. */
+    /* Greatest first; texts alphabetically. */
     sorted() {
         const {key} = this;
         const of = (node) => node[key] ?? -1;

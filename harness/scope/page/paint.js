@@ -1,8 +1,8 @@
 'use strict';
 
 /*
- * What the screen's drawings share: a canvas as fine as the display, the style sheet's colours, axes
- * and curves.
+ * Shared by the screen's drawings: a canvas with the display's resolution, the style sheet's
+ * colours, axes and curves.
  */
 class Paint {
     constructor(canvas) {
@@ -35,7 +35,7 @@ class Paint {
                 saturation: of('--curve-saturation')};
     }
 
-    /* Eight hues, and the same in a softer shade. */
+    /* Eight hues, then the same in a softer shade. */
     colourOf(number) {
         const {light, soft, saturation} = this.ink ??= this.colours();
         const hues = [211, 25, 145, 340, 265, 180, 50, 0];
@@ -57,7 +57,7 @@ class Paint {
         this.context.setLineDash([]);
     }
 
-    /* Upright lines of an x axis between two heights, and its tics below. */
+    /* Vertical lines of an x axis between two heights, with its tics below. */
     axisX(axis, top, bottom, title) {
         const {context, ink} = this;
 
@@ -74,7 +74,8 @@ class Paint {
         context.fillText(title, (axis.start + axis.stop) / 2, bottom + 19, axis.stop - axis.start);
     }
 
-    /* Level lines of a y axis from one x to another, its tics on the left, and its name. */
+    /* Horizontal lines of a y axis between two values of x, with its tics on the left, and its
+     * name. */
     axisY(axis, left, right, title) {
         const {context, ink} = this;
 
@@ -113,8 +114,8 @@ class Paint {
         this.context.stroke(path);
     }
 
-    /* Columns of a roll, each from its least to its greatest, joined where no more than `hole` are
-     * between them: a signal may have a value in some columns only. */
+    /* Columns of a roll, each from its least to its greatest value. Columns with gaps of up to
+     * `hole` are joined, because a signal may have values in only some of the columns. */
     roll(roll, from, to, width, hole, x, y) {
         const path = new Path2D();
         const scale = (x.stop - x.start) / (x.to - x.from);
@@ -137,8 +138,8 @@ class Paint {
         return path;
     }
 
-    /* Samples: where many are in one pixel, from the least to the greatest of them; where they are
-     * far apart, with dots. */
+    /* Samples: if many fall in one pixel, a line between their extremes; if they are far apart,
+     * with dots. */
     samples(times, values, x, y, origin = 0) {
         const path = new Path2D(), scale = (x.stop - x.start) / (x.to - x.from);
         const first = Math.max(0, indexAt(times, x.from + origin) - 1);

@@ -1,6 +1,7 @@
 'use strict';
 
-/* A panel that can be folded. On a narrow screen it begins folded, unless it is the first thing to see. */
+/* A panel that can be folded. On a narrow screen it is initially folded, unless it is the most
+ * important. */
 function panel(title, id, ...children) {
     return element('details', {class: 'panel', id, open: window.innerWidth > 700},
                    element('summary', {}, element('h2', {}, title)), ...children);
@@ -20,7 +21,7 @@ function choice(label, options, value, onchange) {
     return control;
 }
 
-/* A number that is typed in. What is none is not taken. */
+/* A field for a number. Input that is not a number is ignored. */
 function number(value, onchange, attributes = {}) {
     const control = element('input', {type: 'number', step: 'any', value: String(value), ...attributes});
 
@@ -44,20 +45,20 @@ function toggle(words, on, onchange, attributes = {}) {
     return control;
 }
 
-/* Sets a text only where it is another: the page is not laid out again for nothing. */
+/* Sets a text only if it is different, to avoid a new layout of the page. */
 function put(node, text) {
     if (node.textContent !== text)
         node.textContent = text;
 }
 
-/* In three digits: "12.3 µs". */
+/* With three digits: "12.3 µs". */
 function shortTime(seconds) {
     const unit = timeUnit(Math.abs(seconds) || 1);
 
     return `${digits(seconds * unit.scale, 3)} ${unit.name}`;
 }
 
-/* At most once in so many milliseconds, and once more at the end. */
+/* Acts at most once in this many milliseconds, and once more at the end. */
 function seldom(wait, act) {
     let last = -Infinity, timer = null;
 

@@ -1,8 +1,8 @@
 'use strict';
 
 /*
- * What is read of samples: the least, the greatest, the mean, the rms, and how often they go up
- * through their mean.
+ * Readings of samples: the least, the greatest, the mean, the rms, and the frequency of rising
+ * through the mean.
  */
 
 /* The first index whose time is not before t. */
@@ -19,7 +19,7 @@ function indexAt(times, t) {
     return low;
 }
 
-/* The value that held at t: that of the last sample until then; NaN: there is none. */
+/* The value that applies at t, that of the last sample until then; NaN: there is none. */
 function valueAt(times, values, t) {
     const next = indexAt(times, t);
 
@@ -28,7 +28,7 @@ function valueAt(times, values, t) {
     return next > 0 ? values[next - 1] : NaN;
 }
 
-/* Of samples from .. to - 1. */
+/* For samples from .. to - 1. */
 function readings(times, values, from = 0, to = times.length) {
     let min = Infinity, max = -Infinity, sum = 0, squares = 0, count = 0;
 
@@ -49,9 +49,9 @@ function readings(times, values, from = 0, to = times.length) {
             frequency: frequency(times, values, from, to, mean, 0.1 * (max - min))};
 }
 
-/* Of its ways up through `level`, the time between the first and the last. Each is where the line
- * between two samples meets the level; after it the value has to be `least` below before another
- * one counts, so that noise makes none. */
+/* The frequency of rising through `level`, from the time between the first and the last crossing. A
+ * crossing is where the line between two samples meets the level. Afterwards the value must fall
+ * `least` below the level before the next crossing counts, so that noise causes none. */
 function frequency(times, values, from, to, level, least) {
     let first = NaN, last = NaN, periods = -1, below = false;
 
@@ -68,7 +68,7 @@ function frequency(times, values, from, to, level, least) {
     return periods > 0 && last > first ? periods / (last - first) : NaN;
 }
 
-/* Back from sample i, which is not below the level any more, to where it was met. */
+/* Goes back from sample i, which is at or above the level, to the crossing. */
 function crossing(times, values, i, level) {
     while (i > 0 && values[i - 1] >= level)
         i--;

@@ -1,19 +1,18 @@
 'use strict';
 
 /*
- * The least and the greatest of a trace in each column of time, for as long as a screen is wide: a
- * ring, which does not grow.
+ * The extremes of a trace in each column of time, for the width of a screen: a ring of fixed size.
  */
 class Roll {
     constructor(columns) {
-        this.size = columns + 64; /* what comes while a screen is drawn */
+        this.size = columns + 64; /* columns that come while a screen is drawn */
         this.low = new Float64Array(this.size);
         this.high = new Float64Array(this.size);
-        this.number = new Float64Array(this.size).fill(-1); /* of the column that is there */
-        this.end = 0; /* the newest column, and one */
+        this.number = new Float64Array(this.size).fill(-1); /* number of the stored column */
+        this.end = 0; /* number of the newest column + 1 */
     }
 
-    /* `count` columns from `first` on; what they are begins at values[at]. */
+    /* Stores `count` columns from `first` on; their values begin at values[at]. */
     take(first, count, values, at) {
         for (let i = Math.max(0, count - this.size); i < count; i++) {
             const place = (first + i) % this.size;
@@ -25,14 +24,14 @@ class Roll {
         this.end = first + count;
     }
 
-    /* Where a column is; -1: it is not there. */
+    /* The index of a column; -1: it is not there. */
     place(column) {
         const place = column % this.size;
 
         return this.number[place] === column && this.low[place] <= this.high[place] ? place : -1;
     }
 
-    /* The least and the greatest of columns from .. to - 1. */
+    /* The extremes of columns from .. to - 1. */
     range(from, to) {
         let low = Infinity, high = -Infinity;
 
@@ -46,7 +45,8 @@ class Roll {
         return {low, high};
     }
 
-    /* As samples: the middle of each column, its extremes, and whether that is all that was in it. */
+    /* The columns as samples: the middle and the extremes of each, and whether these are all of its
+     * values. */
     samples(from, to, width) {
         const times = [], values = [], lows = [], highs = [];
         let exact = true;

@@ -1,11 +1,11 @@
 'use strict';
 
 /*
- * The page: what the run says goes to the screen and the panels, and what the reader does goes to
- * the run.
+ * The page: passes the run's messages to the screen and the panels, and the reader's actions to the
+ * run.
  */
 class Scope {
-    static kept = 8; /* captures */
+    static kept = 8; /* number of captures */
     static keptBytes = 64e6;
     static windows = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60];
     static modes = [['roll', 'Roll'], ['capture', 'Capture'], ['xy', 'XY'], ['spectrum', 'Spectrum']];
@@ -240,7 +240,7 @@ class Scope {
                         high: readings(found.times, found.highs).max} : {};
     }
 
-    /* Asks for what is to be seen. */
+    /* Requests the visible data. */
     watch() {
         const {screen} = this, signals = screen.traces.map(({name}) => name);
 
@@ -303,7 +303,7 @@ class Scope {
         this.link.say({arm: true});
     }
 
-    /* Captures that are kept, the newest first. */
+    /* The kept captures, newest first. */
     listPast(shown) {
         const words = ({number, trigger, lost}) =>
             `${number}: ${trigger ? `${trigger.time_s.toFixed(6)} s, step ${trigger.step}` : 'untriggered'}` +
@@ -335,7 +335,7 @@ class Scope {
         this.remember();
     }
 
-    /* Space stands still, where nothing else takes it. */
+    /* The space bar holds the display, unless an element with the focus uses it. */
     key(event) {
         if (event.key !== ' ' || event.target.closest('input, select, button, summary, textarea'))
             return;

@@ -1,9 +1,9 @@
 'use strict';
 
 /*
- * The screen: what is watched, drawn over time, one signal over another, or by frequency; two
- * cursors; and how much of a capture is seen.
- * Time in a roll is the run's; in a capture it counts from the trigger.
+ * The screen draws the watched signals over time, one over another, or by frequency. It has two
+ * cursors, and can zoom into a capture. Times in a roll are the run's; in a capture they count from
+ * the trigger.
  */
 const screenRoom = {left: 64, right: 10, top: 8, bottom: 36};
 
@@ -13,16 +13,16 @@ class Screen {
         this.mode = 'roll';
         this.window_s = 1;
         this.column_s = 0;
-        this.edge = NaN; /* the time at the right of a roll */
+        this.edge = NaN; /* the time at the right edge of a roll */
         this.capture = null;
-        this.view = null; /* of a capture: [from, to]; null: all */
-        this.across = null; /* the signal of the x axis of XY */
-        this.level = null; /* of the trigger: {name, value} */
+        this.view = null; /* for a capture: [from, to]; null: everything */
+        this.across = null; /* the signal on the x axis of XY */
+        this.level = null; /* the trigger's: {name, value} */
         this.marks = [];
         this.frames = 0;
         this.lanes = new Lanes();
         this.x = new Axis({unit: 's'});
-        this.cursors = {shown: false, A: 0.25, B: 0.75}; /* parts of what is seen */
+        this.cursors = {shown: false, A: 0.25, B: 0.75}; /* as a fraction of the visible range */
         this.build(parent);
         requestAnimationFrame((now) => this.frame(now));
     }
@@ -49,7 +49,7 @@ class Screen {
         this.onResize();
     }
 
-    /* Draws it again at the next frame. */
+    /* Redraws it in the next frame. */
     touch() {
         this.stale = true;
     }
@@ -69,7 +69,7 @@ class Screen {
 
     /* --- what comes --------------------------------------------------------------------------- */
 
-    /* Begins a roll anew: columns have another width. */
+    /* Restarts a roll when the width of columns changes. */
     clear() {
         this.column_s = 0;
         this.edge = NaN;
@@ -105,7 +105,8 @@ class Screen {
 
     /* --- frames ------------------------------------------------------------------------------- */
 
-    /* In a roll the edge follows what comes, always a little behind, so that it moves evenly. */
+    /* In a roll the right edge follows the newest data with a slight delay, so that it moves
+     * evenly. */
     move(now) {
         const newest = this.newest(), behind = newest - this.edge;
         const passed = Math.min(100, now - (this.moved ?? now));
@@ -257,7 +258,7 @@ class Screen {
             this.paint.dashed(this.x.start, y, this.x.stop, y, this.paint.colourOf(trace.colour));
     }
 
-    /* What was changed, when. */
+    /* When parameters were changed. */
     drawMarks(origin) {
         const {context, ink} = this.paint, top = this.lanes.lanes[0].axis.stop;
 
@@ -275,7 +276,7 @@ class Screen {
 
     /* --- over another, and by frequency ------------------------------------------------------- */
 
-    /* What is seen of each trace, or lies between the cursors. */
+    /* The visible samples of each trace, or those between the cursors. */
     between() {
         const {origin, traces} = this.capture;
         const [from, to] = this.cursors.shown ? this.cursorTimes().toSorted((a, b) => a - b)
@@ -409,7 +410,7 @@ class Screen {
         });
     }
 
-    /* The samples that are seen of a trace, in the time of the x axis. */
+    /* The visible samples of a trace, in the time of the x axis. */
     samplesOf(trace) {
         if (this.mode === 'roll')
             return trace.roll && this.column_s > 0

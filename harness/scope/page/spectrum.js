@@ -1,16 +1,17 @@
 'use strict';
 
 /*
- * The spectrum of samples at equal distances: amplitudes by frequency, so that a sine of amplitude A
- * is a peak of A. The mean is taken off, a Hann window is laid over what is left, and zeros fill it
- * up to a power of two, twice as many at least: so a peak is not far from where it is looked at.
+ * The spectrum of equidistant samples: amplitudes by frequency, such that a sine of amplitude A
+ * gives a peak of A. The mean is removed, a Hann window is applied, and zeros are added up to a
+ * power of two, to at least twice the length. Therefore the frequency of a peak is close to the
+ * nearest sampled one.
  */
 
-/* In place: the Fourier transform of re + i im, whose length is a power of two (Cooley, Tukey). */
+/* In-place Fourier transform of re + i im, whose length is a power of two (Cooley, Tukey). */
 function transform(re, im) {
     const n = re.length;
 
-    for (let i = 1, j = 0; i < n; i++) { /* bits in reverse */
+    for (let i = 1, j = 0; i < n; i++) { /* bit reversal */
         let bit = n >> 1;
         for (; j & bit; bit >>= 1)
             j ^= bit;
@@ -34,7 +35,7 @@ function transform(re, im) {
         }
 }
 
-/* {step: hertz from one to the next, amplitudes}; null: there are too few samples. */
+/* {step: hertz between amplitudes, amplitudes}; null: there are too few samples. */
 function spectrum(times, values, from = 0, to = times.length) {
     const count = to - from;
 
@@ -59,7 +60,8 @@ function spectrum(times, values, from = 0, to = times.length) {
     return {step: 1 / (period * size), amplitudes, count};
 }
 
-/* The greatest amplitude, and its frequency: the top of the parabola through it and its neighbours. */
+/* The greatest amplitude and its frequency: the top of the parabola through it and its
+ * neighbours. */
 function peak({step, amplitudes}) {
     let top = 1;
 

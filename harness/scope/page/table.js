@@ -1,8 +1,9 @@
 'use strict';
 
 /*
- * The readings of each trace: its last value, what it is under the cursors, and between them the least,
- * the greatest, the mean, the rms and the frequency: in a spectrum that of its peak.
+ * The readings of each trace: its last value, and its values under the cursors. Between the
+ * cursors: the least, the greatest, the mean, the rms and the frequency; in a spectrum, the
+ * frequency of its peak.
  */
 class Table {
     static columns = ['Last', 'A', 'B', 'B − A', 'Min', 'Max', 'Mean', 'RMS', 'Frequency'];
@@ -54,7 +55,8 @@ class Table {
         texts.forEach((text, i) => put(line.cells[i + 1], text));
     }
 
-    /* What is of columns, and not of each step, is nearly so; but for the extremes. */
+    /* Readings from columns rather than from every step are approximate, except for the
+     * extremes. */
     texts({times, values, lows, highs, exact}, {unit, peak: top}, a, b) {
         const {x} = this.screen, about = exact ? '' : '≈ ';
         const [from, to] = Number.isNaN(a) ? [x.from, x.to] : [Math.min(a, b), Math.max(a, b)];

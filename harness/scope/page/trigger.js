@@ -1,7 +1,7 @@
 'use strict';
 
 /*
- * What a capture begins with, and how much of the time around it is seen.
+ * The settings of a trigger, and how much of the time around it is captured.
  */
 class Trigger {
     constructor(parent, onChange) {
@@ -12,7 +12,7 @@ class Trigger {
         parent.append(this.place);
     }
 
-    /* Of the signals that are seen; `middle` tells where one lies. */
+    /* Offers the visible signals; `middle` gives the middle of a signal. */
     offer(signals, middle) {
         this.signals = signals;
         this.middle = middle;
@@ -74,7 +74,7 @@ class Trigger {
         this.change({});
     }
 
-    /* The middle of what is seen of the signal, and a hysteresis that is more than noise. */
+    /* The middle of the signal's visible values, and a hysteresis that exceeds the noise. */
     findMiddle() {
         const {low, high} = this.middle(this.set.signal);
 
@@ -84,7 +84,7 @@ class Trigger {
         this.set.hysteresis = Number((0.05 * (high - low)).toPrecision(2));
     }
 
-    /* As the run is told. */
+    /* In the form of a message to the run. */
     message() {
         const {on, signal, level, hysteresis, edge, mode, before_s, after_s} = this.set;
 

@@ -1,7 +1,7 @@
 'use strict';
 
 /*
- * What of the run may be changed: a slider for what has a range, and a number for all.
+ * The run's tunable parameters: a number for each, and a slider for those with a range.
  */
 class Tuning {
     constructor(parent, onSet) {
@@ -26,8 +26,8 @@ class Tuning {
                 ? [field('Ramp of sources (s)', this.ramp)] : []));
     }
 
-    /* What a slider goes over: the whole range, but of one that is far wider than the value four times
-     * the value, so that the slider can be set finely. */
+    /* The range of a slider: the whole range, or, if that is much greater than the value, four
+     * times the value, so that the slider can be set finely. */
     static span(value, min, max) {
         if (!value || max - min <= 20 * Math.abs(value))
             return [min, max];
