@@ -48,7 +48,7 @@ static const char help[] =
     "\n"
     "Exit status: 0; 1 if there was no trigger; 2 for a mistake; 130 if interrupted.\n";
 
-/* --- what is captured ------------------------------------------------------------------------- */
+/* --- signals and triggers --------------------------------------------------------------------- */
 
 static void capture_list(const struct hil_shown_list *list)
 {

@@ -96,7 +96,7 @@ void hil_check_throttling(const struct hil_patient *p, struct hil_finding *f)
     }
 }
 
-/* --- the fair server, which does the same since Linux 6.12 ---------------- */
+/* --- the fair server, which replaces throttling since Linux 6.12 ---------- */
 
 int hil_kernel_since(const char *root, int major, int minor)
 {

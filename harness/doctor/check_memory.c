@@ -9,7 +9,7 @@
 #include "cpus.h"
 #include "files.h"
 
-/* --- nodes of memory ---------------- */
+/* --- memory nodes ------------------- */
 
 /* The memory node of the cpu; -1: unknown. */
 static int node_of_cpu(const char *root, const cpu_set_t *nodes, int cpu)

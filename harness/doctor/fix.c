@@ -34,7 +34,7 @@ struct loans {
     bool no_memory;
 };
 
-/* --- what to change ---------------- */
+/* --- settings to change ------------ */
 
 static struct loan *new_loan(struct loans *l)
 {

@@ -17,7 +17,7 @@ enum { TURN_MS = 1000 };
 /* A loop with a shorter period than this has no time to sleep. */
 static const uint64_t SPINNING_NS = 100000;
 
-/* --- one turn of the spinning loop, in a process for each executor ---------------- */
+/* --- one turn of the spinning loop, with a process for each executor -------------- */
 
 struct spinner {
     struct hil_measured measured;

@@ -48,7 +48,7 @@ void hil_fmu_identifier(const struct hil_model *model, char *identifier, size_t 
             *c = '_';
 }
 
-/* --- what can be exported ------------------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------------------------- */
 
 static int check_names(const struct fmu_making *m)
 {

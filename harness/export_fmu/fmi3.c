@@ -308,7 +308,7 @@ fmi3Status fmi3DeserializeFMUState(fmi3Instance instance, const fmi3Byte seriali
                                           (struct hil_fmu_state **)FMUState);
 }
 
-/* --- what there is none of ------------------------------------------------------------------ */
+/* --- unsupported functions ------------------------------------------------------------------ */
 
 #define CANNOT(name, what, ...)                                                                    \
     fmi3Status fmi3##name(fmi3Instance instance, ##__VA_ARGS__)                                    \

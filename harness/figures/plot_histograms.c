@@ -41,7 +41,7 @@ static void make_room(unsigned *room, int letters)
     *room = (unsigned)letters > *room ? (unsigned)letters : *room;
 }
 
-/* --- whose it is ------------------------------------------------------------------------------ */
+/* --- nodes of histograms ---------------------------------------------------------------------- */
 
 /* The arrays of nodes found so far. */
 enum { NODES_MAX = 32 };

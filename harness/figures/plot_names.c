@@ -56,7 +56,7 @@ static int give_name(struct plot_names *names, enum plot_shows shows, unsigned n
     return 0;
 }
 
-/* --- what has a figure ------------------------------------------------------------------------ */
+/* --- naming figures --------------------------------------------------------------------------- */
 
 static int name_measures(struct plot_names *names, const struct plot_run *run)
 {
@@ -131,7 +131,7 @@ void plot_names_close(struct plot_names *names)
     free(names->at);
 }
 
-/* --- which one shows it ----------------------------------------------------------------------- */
+/* --- finding the figure of a column ----------------------------------------------------------- */
 
 static bool has_column(const struct plot_group *group, unsigned stream, unsigned column)
 {

@@ -12,7 +12,7 @@ static void copy_name(char to[PLOT_NAME_BYTES], const char *from, size_t length)
     snprintf(to, PLOT_NAME_BYTES, "%.*s", (int)(length < PLOT_NAME_BYTES ? length : 64), from);
 }
 
-/* --- what a column is of ---------------------------------------------------------------------- */
+/* --- the origin of a column ------------------------------------------------------------------- */
 
 /* Skips "[...]", if there is one, and tells whether it stands for several: "[*]", "[0-3]". */
 static const char *pass_index(const char *text, bool *there, bool *several)
@@ -96,7 +96,7 @@ static int add_column(struct plot_groups *groups, const struct plot_run *run, un
     return 0;
 }
 
-/* --- what was recorded by several nodes ------------------------------------------------------- */
+/* --- signals recorded by several nodes -------------------------------------------------------- */
 
 /* Whether one column has the whole array: "cell[*].current_a", or something that is not an
  * array. */

@@ -72,7 +72,7 @@ void plot_pair_ranges(struct hil_figure *figure, const struct plot_pair *one,
     }
 }
 
-/* --- what is around them ---------------------------------------------------------------------- */
+/* --- titles, axes and marks ------------------------------------------------------------------- */
 
 int plot_views_open(struct hil_figure *figure, const struct plot_run *run, const char *name,
                     const char *title)

@@ -92,7 +92,7 @@ static uint64_t aligned(uint64_t bytes)
     return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
-/* --- the places of all --------------------------------------------------------------------- */
+/* --- the layout ---------------------------------------------------------------------------- */
 
 /* The tails are stored one after the other from `at` on, and the index follows them. */
 static int journal_lay_out(struct hil_journal *j, const uint64_t *chunk_rows, uint64_t at)
@@ -355,7 +355,7 @@ int64_t hil_journal_read_rows(struct hil_journal *j, unsigned stream, double *ro
     return rc ? rc : (int64_t)(all - in_chunks);
 }
 
-/* --- either -------------------------------------------------------------------------------- */
+/* --- both ---------------------------------------------------------------------------------- */
 
 const struct hil_trace_config *hil_journal_config(const struct hil_journal *j)
 {

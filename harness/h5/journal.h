@@ -75,7 +75,7 @@ int hil_journal_each_chunk(struct hil_journal *journal, hil_journal_chunk_fn *ea
  * Returns the number of rows, or a negative errno. */
 int64_t hil_journal_read_rows(struct hil_journal *journal, unsigned stream, double *rows);
 
-/* --- either -------------------------------------------------------------------------------- */
+/* --- both ---------------------------------------------------------------------------------- */
 
 /* The trace's configuration; valid until the journal is closed. */
 const struct hil_trace_config *hil_journal_config(const struct hil_journal *journal);

@@ -317,7 +317,7 @@ int hil_recorded_read(struct hil_recorded_series *series, const struct hil_trace
     return rc;
 }
 
-/* --- what there is --------------------------------------------------------------------------- */
+/* --- listing names --------------------------------------------------------------------------- */
 
 void hil_recorded_say(const struct hil_trace_reader *record, char *text, size_t size)
 {

@@ -103,7 +103,7 @@ const char *hil_trace_attribute(struct hil_trace_reader *reader, const char *nam
     return reader->attribute ? reader->attribute : "";
 }
 
-/* --- what the file holds ------------------------------------------------------------------- */
+/* --- contents of the file ------------------------------------------------------------------ */
 
 /* The name of the histogram in this group; NULL if it has none. */
 static const char *histogram_name(const char *group)

@@ -131,7 +131,7 @@ static int follow_slope(struct follow *f, struct instant now)
     return past_add(p, now);
 }
 
-/* --- from band to band ----------------------------------------------------------------------- */
+/* --- steps between bands --------------------------------------------------------------------- */
 
 /* Compares with the end of the band that the value exceeds most, or is nearest to. */
 static struct look look_at_band(struct instant now, const struct hil_band *band)
@@ -184,7 +184,7 @@ const char *follow_step_unit(const struct follow *f, const char *unit)
     return f->step.outside_before ? unit : "ms";
 }
 
-/* --- like a reference ------------------------------------------------------------------------ */
+/* --- comparison with a reference ------------------------------------------------------------- */
 
 /* The reference also covers one row interval beyond each of its ends. */
 static bool has_reference(const struct hil_column_source *c, uint64_t t_ns)

@@ -33,7 +33,7 @@ struct signals {
     struct sums sums;
 };
 
-/* --- where they are -------------------------------------------------------------------------- */
+/* --- finding signals ------------------------------------------------------------------------- */
 
 /* The signal's place in a row of the node's stream. */
 static unsigned place_of(const struct trial *t, const struct hil_limit_signal *signal)
@@ -87,7 +87,7 @@ static const char *unit_of(const struct trial *t)
     return hil_signal_row(t->system, &n->recorded[signal->number], &place)->unit;
 }
 
-/* --- what they do ---------------------------------------------------------------------------- */
+/* --- following signals ----------------------------------------------------------------------- */
 
 /* If a reference ends too early, what comes later cannot be judged. */
 static void leave_uncovered(const struct sums *sums, const struct follow *follow)

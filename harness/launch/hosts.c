@@ -55,7 +55,7 @@ struct hosts {
     int folder; /* descriptor that holds `out` */
 };
 
-/* --- who runs what ---------------------------------------------------------------------------- */
+/* --- distributing the nodes ------------------------------------------------------------------- */
 
 /* Refuses names that ssh would take for options, or that a shell or a file name would change. */
 static bool hosts_name_fits(const char *name)
@@ -261,7 +261,7 @@ static int hosts_status(const struct hosts *h)
     return HIL_EXIT_OK;
 }
 
-/* --- what they brought ------------------------------------------------------------------------ */
+/* --- their results ---------------------------------------------------------------------------- */
 
 /* A host that sent no results has no folder. The record of processes that were killed is made
  * whole. */

@@ -40,7 +40,7 @@ static bool find_own_folder(char path[BASE_SIZE])
     return true;
 }
 
-/* --- a launcher's own ---------------------------------------------------------------------- */
+/* --- a launcher's own folder --------------------------------------------------------------- */
 
 /* Derived names have no point in them, so they never begin like this. */
 static const char START[] = "hiloco.";
@@ -141,7 +141,7 @@ int hil_meeting_make(char path[HIL_PLACE_SIZE])
     return rc;
 }
 
-/* --- that of programs started by hand ------------------------------------------------------ */
+/* --- the folder of programs started by hand ------------------------------------------------ */
 
 /* A word that only processes with the secret can derive. */
 static void derive_word(char word[17], struct loco_secret secret)

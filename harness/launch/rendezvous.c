@@ -19,7 +19,7 @@
 
 static const uint64_t SECOND_NS = 1000000000;
 
-/* --- where ------------------------------------------------------------------------------------ */
+/* --- the place -------------------------------------------------------------------------------- */
 
 /* The first host of "node[01-04,7]" or "a,b". */
 int hil_rendezvous_first_host(const char *list, char *host, size_t size)

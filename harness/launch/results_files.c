@@ -119,7 +119,7 @@ static bool is_kind(const char *path, enum hil_results_kind kind)
             (is_there(path, "trace.h5.journal") || is_there(path, HIL_RESULTS_PARTS)));
 }
 
-/* --- what is not ours ---------------- */
+/* --- foreign files ------------------- */
 
 typedef int entry_fn(void *arg, const char *path, const char *name);
 

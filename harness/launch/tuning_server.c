@@ -137,7 +137,7 @@ static void server_answer_control(const struct hil_tuning_server *s, struct serv
                                (double)atomic_load(&state->elapsed_ns) * 1e-9));
 }
 
-/* --- what is set ----------------------------------------------------------------------------- */
+/* --- requested changes ----------------------------------------------------------------------- */
 
 static struct server_queued *server_first(struct hil_tuning_server *s)
 {
@@ -250,7 +250,7 @@ static void server_control(struct hil_tuning_server *s, struct server_client *c,
         server_answer_control(s, c);
 }
 
-/* --- who connects ---------------------------------------------------------------------------- */
+/* --- connections ----------------------------------------------------------------------------- */
 
 static bool server_may_ask(int file)
 {

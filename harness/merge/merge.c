@@ -53,7 +53,7 @@ static int merge_state(const struct merge_parts *parts, struct hil_state **state
     return 0;
 }
 
-/* --- what the whole run was ------------------------------------------------------------------- */
+/* --- the run as a whole ----------------------------------------------------------------------- */
 
 /* A run in which nodes without a part are missing cannot have reached its end. */
 static bool merge_failed(const struct merge_parts *parts)

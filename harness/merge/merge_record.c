@@ -291,7 +291,7 @@ int merge_record(const struct merge_parts *parts, const struct hil_state *state,
     return rc;
 }
 
-/* --- told ------------------------------------------------------------------------------------- */
+/* --- the summary ------------------------------------------------------------------------------ */
 
 static json_t *record_clock_json(const struct merge_part *part)
 {

@@ -68,7 +68,7 @@ void hil_models_say_provided(char *text, size_t size)
                                      providers[i]->example);
 }
 
-/* --- what is loaded ----------------------------------------------------------------------------
+/* --- loaded models -----------------------------------------------------------------------------
  */
 
 const struct hil_loaded *hil_models_loaded(void)

@@ -83,7 +83,7 @@ int hil_model_file(char **path, const char *name, const char *folder, const stru
                            folder, folders && *folders ? folders : "not set", installed);
 }
 
-/* --- whether it is for this machine --------------------------------------------------------- */
+/* --- checking the file for this machine ----------------------------------------------------- */
 
 static const char *machine_name(unsigned machine, char *number, size_t size)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- which key ------------------------------------------------------------------------------- */
+/* --- finding a key --------------------------------------------------------------------------- */
 
 static const struct hil_setting_key *settings_key(const struct hil_setting_key *keys,
                                                   const char *name)

@@ -19,7 +19,7 @@ void hil_quantity_values(const struct hil_quantities *table, double *values)
         values[i] = table->at[i].value;
 }
 
-/* --- what may be wrong with a model --------------------------------------------------------- */
+/* --- checks of a model ---------------------------------------------------------------------- */
 
 /* The first mistake in a row, in words; NULL: none. */
 static const char *wrong_in_row(const struct hil_model *m, const struct hil_quantities *table,

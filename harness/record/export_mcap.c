@@ -341,7 +341,7 @@ static int events_write(struct mcap_export *x, uint64_t t_ns)
     return rc;
 }
 
-/* --- in the order of time ------------------------------------------------------------------ */
+/* --- merging in order of time -------------------------------------------------------------- */
 
 /* At the same time, topics keep the order of the record. */
 static bool due_before(const struct topic *a, const struct topic *b)

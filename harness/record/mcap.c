@@ -191,7 +191,7 @@ int hil_mcap_create(struct hil_mcap **mcap, const char *path)
     return 0;
 }
 
-/* --- what is known of the messages ----------------------------------------------------------- */
+/* --- schemas, channels and metadata ---------------------------------------------------------- */
 
 /* Writes the record, and keeps a copy for the summary. */
 static int mcap_write_twice(struct hil_mcap *m, struct mcap_bytes *again)

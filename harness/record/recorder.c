@@ -403,7 +403,7 @@ static _Noreturn void become_writer(struct hil_recorder *recorder, pid_t owner)
     _exit(0);
 }
 
-/* --- who opened it ------------------------------------------------------------------------- */
+/* --- the process that opened it ------------------------------------------------------------ */
 
 static int start_writer(struct hil_recorder *recorder)
 {

@@ -92,7 +92,7 @@ static int add_curve(json_t *curves, const struct plot_run *run, struct hil_reco
     return rc;
 }
 
-/* --- what of it was missed -------------------------------------------------------------------- */
+/* --- missed steps ----------------------------------------------------------------------------- */
 
 /* Missed steps as stretches: steps that could not be told apart by eye are one stretch. */
 struct stretches {
@@ -202,7 +202,7 @@ static int add_group(json_t *figure, const struct plot_run *run, const struct pl
     return rc;
 }
 
-/* --- those of a node that are no arrays: a figure for each unit ------------------------------- */
+/* --- a node's signals that are not arrays: a figure for each unit ----------------------------- */
 
 static bool is_of_node(const struct plot_group *group, const char *node)
 {

@@ -159,7 +159,7 @@ class HeatMap {
         context.strokeRect(left, top, this.cell.width - 1, this.cell.height - 1);
     }
 
-    /* --- what the reader does ----------------------------------------------------------------- */
+    /* --- the reader's actions ----------------------------------------------------------------- */
 
     listen() {
         this.area.addEventListener('pointermove', (event) => this.move(event));

@@ -29,7 +29,7 @@ static json_t *sweep_keys(const json_t *index)
     return list;
 }
 
-/* --- which runs have their curves in the page ------------------------------------------------- */
+/* --- choosing the runs with curves ------------------------------------------------------------ */
 
 static void sweep_draw(struct hil_page_run *runs, unsigned count, const json_t *dir)
 {

@@ -41,7 +41,7 @@ class Plot {
                                  {rootMargin: '50%'}).observe(this.area);
     }
 
-    /* --- what it consists of ------------------------------------------------------------------ */
+    /* --- elements ----------------------------------------------------------------------------- */
 
     build(parent) {
         this.canvas = element('canvas');
@@ -84,7 +84,7 @@ class Plot {
         return this.curves.filter((one) => !one.hidden && one.curve.count > 0);
     }
 
-    /* --- what is seen ------------------------------------------------------------------------- */
+    /* --- the visible range -------------------------------------------------------------------- */
 
     /* The range of all data. */
     extent() {
@@ -477,7 +477,7 @@ class Plot {
         this.spoken.textContent = `${this.sayX(this.cursor)}: ${values.slice(0, 8).join('; ')}`;
     }
 
-    /* --- what the reader does ----------------------------------------------------------------- */
+    /* --- the reader's actions ----------------------------------------------------------------- */
 
     listen() {
         const {area} = this;

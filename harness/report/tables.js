@@ -19,7 +19,7 @@ function table(heads, rows) {
 }
 
 /* A table with many rows. Clicking a head sorts it, and only the first rows are shown initially. A
- * cell that is a state becomes a badge; missing settling counts as infinite. */
+ * cell that is a state becomes a badge, and Infinity is shown as 'never'. */
 const rowsSeen = 100;
 
 function longTable(heads, rows) {
@@ -222,7 +222,7 @@ function findingsTable(findings) {
             one.command ? element('code', {}, one.command) : one.advice ?? '']})));
 }
 
-/* --- what a trace found ----------------------------------------------------------------------- */
+/* --- results of a trace ----------------------------------------------------------------------- */
 
 /* Misses with one cause form a stretch. If the kernel was traced, the stretch names what occupied
  * the core. */

@@ -319,7 +319,7 @@ static void ssv_ends(void *reader, unsigned depth)
     r->name = NULL;
 }
 
-/* --- what refers to something else --------------------------------------------------------- */
+/* --- references ---------------------------------------------------------------------------- */
 
 static void ssv_resolve_unit(const struct ssv_reader *r, struct ssv_parameter *p)
 {

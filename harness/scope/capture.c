@@ -307,7 +307,7 @@ static bool capture_find_event(struct hil_capture *c, uint64_t now_ns)
     return any;
 }
 
-/* --- giving ---------------------------------------------------------------------------------- */
+/* --- making a capture ------------------------------------------------------------------------ */
 
 /* The number of rows missing from the lane within the window. */
 static uint64_t capture_lost(const struct hil_lane *l, uint64_t first, uint64_t end)

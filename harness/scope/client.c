@@ -84,7 +84,7 @@ static void client_empty(struct hil_client *c)
     c->out_room = 0;
 }
 
-/* --- what comes ------------------------------------------------------------------------------- */
+/* --- incoming data ---------------------------------------------------------------------------- */
 
 static const char *client_why(int reason)
 {
@@ -152,7 +152,7 @@ hil_client_end hil_client_read(struct hil_client *c)
     return client_take_all(c);
 }
 
-/* --- what goes -------------------------------------------------------------------------------- */
+/* --- outgoing data ---------------------------------------------------------------------------- */
 
 hil_client_end hil_client_write(struct hil_client *c, uint64_t now_ns)
 {

@@ -7,7 +7,7 @@
 #include "../base/foreign.h"
 #include "../run/lines.h"
 
-/* --- where things are ------------------------------------------------------------------------- */
+/* --- positions in the memory ------------------------------------------------------------------ */
 
 /* Whether `count` items of `each` bytes fit in the memory at `at`, which must be a multiple of
  * `step`. */
@@ -66,7 +66,7 @@ int hil_rows_open(struct hil_rows *rows, const struct hil_attached *run, unsigne
     return 0;
 }
 
-/* --- which signals there are -------------------------------------------------------------------
+/* --- available signals -------------------------------------------------------------------------
  */
 
 /* Whether the node has rows with such a word. */

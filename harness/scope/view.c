@@ -69,7 +69,7 @@ void hil_view_close(struct hil_view *v)
     free(v);
 }
 
-/* --- what the page says ----------------------------------------------------------------------- */
+/* --- messages from the page ------------------------------------------------------------------- */
 
 static int view_refuse(struct hil_view *v, const char *text)
 {
@@ -148,7 +148,7 @@ int hil_view_take(struct hil_view *v, const char *text, size_t size)
     return rc;
 }
 
-/* --- what the page is told -------------------------------------------------------------------- */
+/* --- messages to the page --------------------------------------------------------------------- */
 
 /* Takes ownership of the message. */
 static int view_say(json_t *message, hil_send_fn *send, void *arg)

@@ -25,7 +25,7 @@ struct hil_core {
     size_t stretch; /* 1 + index of the current stretch; 0: none */
 };
 
-/* --- tables that grow ------------------------------------------------------------------------- */
+/* --- growing tables --------------------------------------------------------------------------- */
 
 static struct hil_core *core_of(struct hil_analysis *a, int cpu)
 {

@@ -9,7 +9,7 @@
 
 enum { CORES_MAX = 4096, SUSPECTS = 64 };
 
-/* --- who was there ---------------------------------------------------------------------------- */
+/* --- recording stays -------------------------------------------------------------------------- */
 
 static struct hil_stays *stays_of(struct hil_kernel *k, int cpu, enum hil_kernel_kind kind)
 {
@@ -86,7 +86,7 @@ void hil_kernel_free(struct hil_kernel *k)
     *k = (struct hil_kernel){0};
 }
 
-/* --- who was it ------------------------------------------------------------------------------- */
+/* --- finding the intruder --------------------------------------------------------------------- */
 
 struct suspect {
     const struct hil_stay *who;

@@ -200,7 +200,7 @@ static struct hil_round_trip *trip_between(struct hil_rounds *rounds, unsigned a
     return rounds->trips[rounds->trip_count++] = trip;
 }
 
-/* --- what is remembered ----------------------------------------------------------------------- */
+/* --- remembered times ------------------------------------------------------------------------- */
 
 static void remember(struct moment moments[BACK], uint64_t step, uint64_t time_ns)
 {

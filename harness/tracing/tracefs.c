@@ -65,7 +65,7 @@ static int open_dir(int at, const char *path)
     return dir < 0 ? -errno : dir;
 }
 
-/* --- where tracefs is ------------------------------------------------------------------------- */
+/* --- finding tracefs -------------------------------------------------------------------------- */
 
 static int mount_unseen(void)
 {

@@ -76,7 +76,7 @@ void sweep_axis_free(struct sweep_axis *axis);
 enum { SWEEP_RANGE_DIGITS = 12 }; /* further digits are rounding errors of the steps */
 unsigned sweep_range_read(const char *text, double *from, double *step);
 
-/* --- values that are drawn ------------------------------------------------------------------- */
+/* --- drawn values ---------------------------------------------------------------------------- */
 
 /* Reads "NOMINAL~SPREAD" or "NOMINAL~PERCENT%", with an optional ":normal" or ":uniform" after it.
  * Returns 1, 0 if the text does not begin like this, or -EINVAL after a message. */
@@ -119,7 +119,7 @@ double sweep_missed(const struct hil_told *told);
 void sweep_csv_text(FILE *to, const char *text);
 void sweep_csv_number(FILE *to, double value);
 
-/* --- distributions: of runs that differ by chance alone -------------------------------------- */
+/* --- distributions of runs that differ only by chance ---------------------------------------- */
 
 bool sweep_has_distribution(const struct sweep *s);
 void sweep_print_distributions(const struct sweep *s);

@@ -23,7 +23,7 @@ struct hil_comedi_scaling hil_comedi_scale(const struct hil_comedi_channel *c, d
     };
 }
 
-/* --- where a channel is ---------------------------------------------------------------------- */
+/* --- finding a channel ----------------------------------------------------------------------- */
 
 static const char *card_kind_name(const struct hil_comedi_channel *c, bool written)
 {

@@ -26,7 +26,7 @@ enum { GUARDIAN_DEVICE = 3, GUARDIAN_LINE = 4, GUARDIAN_FIRST_CLOSED = 5 };
 /* Messages on the line. */
 static const char READY = 'r', ENDED = 'e';
 
-/* --- what is done ---------------------------------------------------------------------------- */
+/* --- actions --------------------------------------------------------------------------------- */
 
 static int safe_comedi(int device, const struct hil_safe_act *act)
 {

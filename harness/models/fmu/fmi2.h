@@ -167,7 +167,7 @@ typedef fmi2Status fmi2GetBooleanStatusTYPE(fmi2Component c, const fmi2StatusKin
 typedef fmi2Status fmi2GetStringStatusTYPE(fmi2Component c, const fmi2StatusKind s,
                                            fmi2String *value);
 
-/* --- what an FMU exports: all of it, whatever its capabilities ---------------------------------
+/* --- functions that every FMU exports, whatever its capabilities -------------------------------
  */
 
 #ifdef __GNUC__

@@ -246,7 +246,7 @@ typedef fmi3Status fmi3DoStepTYPE(fmi3Instance instance, fmi3Float64 currentComm
                                   fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn,
                                   fmi3Float64 *lastSuccessfulTime);
 
-/* --- what an FMU for co-simulation exports: all of it, whatever its capabilities ---------------
+/* --- functions that every FMU for co-simulation exports ----------------------------------------
  */
 
 #ifdef __GNUC__

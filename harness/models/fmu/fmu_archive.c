@@ -18,7 +18,7 @@ struct archive_entry {
     char path[PATH_MAX]; /* in the folder */
 };
 
-/* --- what is not unpacked --------------------------------------------------------------------- */
+/* --- checks of entries ------------------------------------------------------------------------ */
 
 /* Whether a path stays inside its folder. */
 static bool archive_path_stays(const char *path)

@@ -456,7 +456,7 @@ static void description_ends(void *reader, unsigned depth)
         r->section[0] = '\0';
 }
 
-/* --- what refers to something else ------------------------------------------------------------ */
+/* --- references ------------------------------------------------------------------------------- */
 
 static const struct description_type *description_type_of(const struct description_reader *r,
                                                           const char *name)

@@ -22,7 +22,7 @@ static char folder_base[PATH_MAX - 32];
 static pid_t folder_owner;
 static unsigned folder_count;
 
-/* --- what is done to all that is in one ------------------------------------------------------- */
+/* --- operations on all files in a folder ------------------------------------------------------ */
 
 static int folder_remove_one(const char *path, const struct stat *s, int kind, struct FTW *at)
 {

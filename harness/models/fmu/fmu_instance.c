@@ -13,7 +13,7 @@
 
 enum { INSTANCE_LINES_MAX = 100, INSTANCE_LINE_BYTES = 1024, INSTANCE_VALUE_BYTES = 8 };
 
-/* --- what it says ----------------------------------------------------------------------------- */
+/* --- messages and statuses -------------------------------------------------------------------- */
 
 static const char *instance_status_name(int status)
 {

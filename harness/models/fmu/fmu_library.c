@@ -20,7 +20,7 @@
 
 enum { LIBRARY_NEIGHBOURS_MAX = 64, LIBRARY_NAME_BYTES = 256 };
 
-/* --- where it is ------------------------------------------------------------------------------ */
+/* --- finding the library ---------------------------------------------------------------------- */
 
 /* FMI 2.0 has a different name for this platform; some tools use the name of 3.0 there. */
 static const char *library_platform(unsigned version)
@@ -75,7 +75,7 @@ int fmu_library_find(char **path, const char *folder, const struct fmu_descripti
     return -ENOEXEC;
 }
 
-/* --- what it needs ---------------------------------------------------------------------------- */
+/* --- its dependencies ------------------------------------------------------------------------- */
 
 /* The loader's error begins with the name of the missing library. */
 static bool library_missing(const char *error, char name[LIBRARY_NAME_BYTES])
@@ -141,7 +141,7 @@ static int library_say_why(const char *path, const struct hil_said *said)
                    error ? error : "no reason given");
 }
 
-/* --- what it exports -------------------------------------------------------------------------- */
+/* --- exported functions ----------------------------------------------------------------------- */
 
 int fmu_library_open(void **library, const char *path, const char *prefix,
                      const char *const *symbols, unsigned needed, void **functions,

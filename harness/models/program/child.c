@@ -28,7 +28,7 @@ struct hil_child {
     char received[CHILD_LINE_BYTES];
 };
 
-/* --- in the child, before it is another program ----------------------------------------------- */
+/* --- in the child, before exec ---------------------------------------------------------------- */
 
 /* Moves off the core to which a loop is pinned: if the loop spins, the child would get no time
  * there. */

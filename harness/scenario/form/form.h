@@ -24,7 +24,7 @@
 #include "../yaml/scenario_resolve.h"
 #include "form_schema.h"
 
-/* --- which models fit ------------------------------------------------------------------------ */
+/* --- suitable models ------------------------------------------------------------------------- */
 
 /* Whether a model can be the plant, or the law. If not, `why` has the reason: "it has no output
  * voltage_v". */

@@ -21,7 +21,7 @@ struct draft {
     struct form_converter *converter;
 };
 
-/* --- which override ----------------------------------------------------------------------- */
+/* --- finding the override ----------------------------------------------------------------- */
 
 static void claim(const struct form_loaded *loaded, unsigned index, int *override_of)
 {

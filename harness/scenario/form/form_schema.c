@@ -11,7 +11,7 @@
 #include "../yaml/scenario_fields.h"
 #include "form.h"
 
-/* --- what is always alike --------------------------------------------------------------- */
+/* --- static parts ----------------------------------------------------------------------- */
 
 #define LATE_FIELDS(structure)                                                                     \
     ENUM("overrun", structure, late.overrun, overruns),                                            \
@@ -126,7 +126,7 @@ static const cyaml_schema_value_t placement_entry = {
 
 static const cyaml_schema_value_t shard_cpu = {CYAML_VALUE_INT(MUST, int)};
 
-/* --- what is made for the scenario at hand ------------------------------------------------ */
+/* --- parts made for each scenario --------------------------------------------------------- */
 
 static unsigned count_models(void)
 {

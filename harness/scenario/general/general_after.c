@@ -203,7 +203,7 @@ static int after_event(struct fault_entry *e, uint64_t *begin_ns)
     }
 }
 
-/* --- when ------------------------------------------------------------------------------------ */
+/* --- the beginning --------------------------------------------------------------------------- */
 
 /* Refuses a key that needs another key which is missing. */
 static int after_needs(const struct fault_entry *e, const char *key, const char *other)
@@ -268,7 +268,7 @@ int fault_times(struct fault_entry *e)
                          (double)e->fault->at_ns * 1e-9, (double)end_ns * 1e-9);
 }
 
-/* --- whether that is known at its nodes ------------------------------------------------------- */
+/* --- checking that its nodes can know --------------------------------------------------------- */
 
 static int after_check_level(const struct fault_entry *e)
 {

@@ -9,7 +9,7 @@
 #include "../yaml/scenario_resolve.h"
 #include "general.h"
 
-/* --- how many, where ----------------------------------------------------------------------- */
+/* --- counts and nodes ---------------------------------------------------------------------- */
 
 static int component_group(struct general *g, const struct scenario_entry *entry, unsigned i,
                            unsigned *total)
@@ -457,7 +457,7 @@ static int component_numbers(struct general *g, const struct general_group *grou
     return rc ? rc : component_take_block(g, group, "safe", component_set_safe);
 }
 
-/* --- whether the models take them ---------------------------------------------------------- */
+/* --- testing numbers with the models ------------------------------------------------------- */
 
 static bool component_alike(const struct general *g, const struct hil_component *a,
                             const struct hil_component *b)

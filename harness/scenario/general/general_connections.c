@@ -49,7 +49,7 @@ static int connection_add(struct general *g, const struct general_edge *edge)
     return 0;
 }
 
-/* --- how old it may be ------------------------------------------------------------------------ */
+/* --- age limits ------------------------------------------------------------------------------- */
 
 static const char *const connection_olds[] = {"hold", "value", "safe", "end"};
 

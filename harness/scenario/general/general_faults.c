@@ -28,7 +28,7 @@ static const struct hil_fault_kind_row *fault_row(const struct fault_entry *e)
     return &hil_fault_kinds[e->fault->kind];
 }
 
-/* --- what it is of, and of which kind -------------------------------------------------------- */
+/* --- subjects and kinds ---------------------------------------------------------------------- */
 
 static const char *const fault_subjects[HIL_FAULT_OF] = {"signal", "from", "nodes", "component"};
 static const char *const fault_subject_words[HIL_FAULT_OF] = {"signals", "links", "nodes",
@@ -152,7 +152,7 @@ static int fault_numbers(struct fault_entry *e)
     return fault_check_numbers(e);
 }
 
-/* --- what it acts on ------------------------------------------------------------------------- */
+/* --- acts ------------------------------------------------------------------------------------ */
 
 static int fault_add(struct fault_entry *e, unsigned node, struct hil_act act)
 {

@@ -43,7 +43,7 @@ static uint64_t limit_ns(const struct scenario_node *block, const char *key, dou
     return scenario_node_get(block, key) ? general_ns(block, key, 0, ns_per_unit) : otherwise;
 }
 
-/* --- what it is of --------------------------------------------------------------------------- */
+/* --- subjects -------------------------------------------------------------------------------- */
 
 static const char *const limit_subjects[HIL_LIMIT_OF] = {"measure", "signal", "nodes", "from"};
 static const char *const limit_subject_words[HIL_LIMIT_OF] = {"a measure", "signals", "nodes",
@@ -480,7 +480,7 @@ static int limit_bounds(struct limit_entry *e)
     return rc;
 }
 
-/* --- where and when -------------------------------------------------------------------------- */
+/* --- windows, and keys that do not fit ------------------------------------------------------- */
 
 /* Refuses a key that belongs to a bound which the limit does not have. */
 static void limit_needs(const struct limit_entry *e, const char *key, bool there, const char *what)

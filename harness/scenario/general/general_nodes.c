@@ -215,7 +215,7 @@ static unsigned *node_roll(const struct general *g, const struct scenario_node *
     return entry_of;
 }
 
-/* --- fabrics, and the network that virtual time simulates ------------------------------------- */
+/* --- fabrics, and the simulated network of virtual time --------------------------------------- */
 
 static void node_network(const struct general *g)
 {

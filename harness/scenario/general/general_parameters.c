@@ -22,7 +22,7 @@ struct parameter_list {
     unsigned count, first, last;
 };
 
-/* --- laying a value ------------------------------------------------------------------------ */
+/* --- setting a value ----------------------------------------------------------------------- */
 
 static bool parameter_is_for_all(const struct parameter_list *lists, unsigned count)
 {

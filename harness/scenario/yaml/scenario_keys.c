@@ -626,7 +626,7 @@ const struct scenario_key *scenario_key_find(const struct scenario_schema *schem
     return NULL;
 }
 
-/* --- the unit of any key, whichever models a scenario has --------------------------------- */
+/* --- the unit of any key ------------------------------------------------------------------ */
 
 static const char *unit_in(const struct hil_quantities *table, const char *name)
 {

@@ -19,7 +19,7 @@ static void keep_reason(void *arg, const char *line)
     snprintf(arg, SCENARIO_REASON_BYTES, "%s", line);
 }
 
-/* --- whether a model makes a component of these numbers --------------------------------------- */
+/* --- testing numbers with the model ----------------------------------------------------------- */
 
 struct trial {
     const struct hil_model *model;

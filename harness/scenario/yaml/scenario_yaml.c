@@ -455,7 +455,7 @@ int scenario_tree_read(struct scenario_node **root, const char *path,
     return error;
 }
 
-/* --- the way back ---------------------------------------------------------------------- */
+/* --- from the tree to text ------------------------------------------------------------- */
 
 static bool only_scalars(const struct scenario_node *node)
 {

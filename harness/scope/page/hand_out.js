@@ -9,8 +9,8 @@ function csvName(name) {
     return /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
 }
 
-/* A line for each time that a trace has a value at, in the order of time: whole numbers of digits, so
- * that they are read back as they are. */
+/* A line for each time at which a trace has a value, in order of time. Numbers have all their digits,
+ * so that the same values are read back. */
 function csvOf(columns) {
     const at = columns.map(({times, from}) => from ?? indexAt(times, -Infinity));
     const lines = [['time_s', ...columns.map(({name}) => csvName(name))].join(',')];

@@ -29,7 +29,7 @@ class Scope {
         });
     }
 
-    /* --- what a reader chose is in the address, so that it is there after a reload ------------- */
+    /* --- the reader's choices are kept in the address ------------------------------------------ */
 
     static remembered() {
         try {
@@ -47,7 +47,7 @@ class Scope {
         history.replaceState(null, '', `#${encodeURIComponent(JSON.stringify(config))}`);
     }
 
-    /* --- what the page consists of ------------------------------------------------------------ */
+    /* --- elements of the page ----------------------------------------------------------------- */
 
     buildScreen() {
         const place = document.getElementById('screen'), {config} = this;
@@ -112,7 +112,7 @@ class Scope {
         this.tuning = new Tuning(tuning, (change) => this.link.say({set: [change]}));
     }
 
-    /* --- what the run says -------------------------------------------------------------------- */
+    /* --- messages from the run ---------------------------------------------------------------- */
 
     begin(hello) {
         this.hello = hello;
@@ -217,7 +217,7 @@ class Scope {
         this.untell = setTimeout(() => place.hidden = true, 10000);
     }
 
-    /* --- what the reader does ----------------------------------------------------------------- */
+    /* --- the reader's actions ----------------------------------------------------------------- */
 
     choose() {
         const {chosen} = this.chooser;

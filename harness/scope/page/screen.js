@@ -67,7 +67,7 @@ class Screen {
                                                        screenRoom.right)));
     }
 
-    /* --- what comes --------------------------------------------------------------------------- */
+    /* --- incoming data ------------------------------------------------------------------------ */
 
     /* Restarts a roll when the width of columns changes. */
     clear() {
@@ -274,7 +274,7 @@ class Screen {
         }
     }
 
-    /* --- over another, and by frequency ------------------------------------------------------- */
+    /* --- XY and spectrum ---------------------------------------------------------------------- */
 
     /* The visible samples of each trace, or those between the cursors. */
     between() {
@@ -422,7 +422,7 @@ class Screen {
         return {times: rows.shifted, values: rows.values, lows: rows.values, highs: rows.values, exact: true};
     }
 
-    /* --- how much is seen --------------------------------------------------------------------- */
+    /* --- zooming ------------------------------------------------------------------------------ */
 
     listen() {
         this.fingers = new Map();
