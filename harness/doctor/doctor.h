@@ -2,11 +2,11 @@
  * The doctor: reads how the machine is set up. It reports each setting that would hurt a real-time
  * loop, with the reason and the command that mends it.
  *
- *      files, cpus      what the kernel tells
- *      check_*          one function for each thing looked at: fills in a finding
- *      doctor.c         the table of them
- *      measure          loops that only spin, on the loops' cores; beside them cyclictest
- *      fix              mends what can be put back, for the length of a run
+ *      files, cpus      read the kernel's files
+ *      check_*          a function for each check, which fills in a finding
+ *      doctor.c         the table of checks
+ *      measure          measures with spinning loops on the loops' cores, and with cyclictest
+ *      fix              mends settings that can be put back, for the length of a run
  *      report           text and JSON
  */
 #ifndef HIL_DOCTOR_H

@@ -16,20 +16,20 @@ struct hil_plot_span {
 /*
  * Draws the figures that belong to DIR into it.
  *
- * Of a run (it has trace.h5, and its results in summary.json):
- *      of each measure     all of it and the start-up, beside the reference
- *      of each array       its signals, their mean, and how far each swings
- *      of each node        its other signals, a row for each unit
- *      latency     how late the loops were, how long they took, how old their inputs were
- *      tail        the same as shares: how often it took longer than so long
- * Of a sweep (it has sweep.json, and runs in folders):
+ * For a run (which has trace.h5, and its results in summary.json):
+ *      one for each measure    the whole run and the start-up, with the reference
+ *      one for each array      its signals, their mean, and how far each swings
+ *      one for each node       its other signals, a row for each unit
+ *      latency                 how late the loops were, how long they took, the age of their inputs
+ *      tail                    the same as shares: how often each time was exceeded
+ * For a sweep (which has sweep.json, and runs in folders):
  *      figure                   the first measure for each value, in a panel each
  *      figure-startup           the same, zoomed on the start-up
  *      figure-overlay           all in one panel
  *      figure-startup-overlay
- *      round-trip               of the loop against a node's period, where that varies
+ *      round-trip               the loop's, against a node's period, if that varies
  *      map-verdict, map-settling, map-overshoot, map-pp
- *                               where two keys vary: a cell for each run
+ *                               if two keys vary: a cell for each run
  * A figure is left out if its data was not recorded. If the span is only a part of the time, just
  * the figures with a time axis are drawn, cut to the span and without the start-up.
  *

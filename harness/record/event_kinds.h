@@ -9,16 +9,16 @@
 
 /* clang-format off */
 #define HIL_EVENT_KINDS(KIND)                                                                      \
-    /* A node's state is from here on. */                                                          \
+    /* A node enters this state. */                                                                \
     KIND(INIT, "init", "")                                                                         \
     KIND(READY, "ready", "")                                                                       \
     KIND(RUN, "run", "")                                                                           \
     KIND(SAFE, "safe", "")                                                                         \
     KIND(STOPPED, "stopped", "")                                                                   \
-    /* What came over a link is older than the node's limit; a newer message came. */              \
+    /* A link's newest message is older than the node's limit; a newer one came. */                \
     KIND(STALE, "stale", "its age, s")                                                             \
     KIND(FRESH, "fresh", "for how long it was stale, s")                                           \
-    /* The sender of a link died; it was started again, and sent. */                               \
+    /* The sender of a link died; it was restarted, and sent a message. */                         \
     KIND(LOST, "lost", "")                                                                         \
     KIND(BACK, "back", "for how long it was away, s")                                              \
     /* An input's value is older than its own limit; a newer one came. */                          \
@@ -26,11 +26,11 @@
     KIND(NEW, "new", "for how long it was too old, s")                                             \
     /* A component failed. */                                                                      \
     KIND(FAILED, "failed", "")                                                                     \
-    /* A fault of the scenario begins to act at a node; and no longer does. */                     \
+    /* A fault of the scenario begins to act at a node; it ends. */                                \
     KIND(FAULT_BEGINS, "fault begins", "")                                                         \
     KIND(FAULT_ENDS, "fault ends", "for how long it was on, s")                                    \
-    /* Tuning: node 0 takes up a request, of a source maybe with a ramp; a node does it, or its   \
-     * model refuses. */                                                                           \
+    /* Tuning: node 0 accepts a request, for a source possibly with a ramp; a node carries it out, \
+     * or its model refuses. */                                                                    \
     KIND(ASKED, "asked", "what it is to be")                                                       \
     KIND(RAMP, "ramp", "how long it takes, s")                                                     \
     KIND(SET, "set", "what it is from here on, or at the end of its ramp")                         \

@@ -2,13 +2,13 @@
  * Packs a signal's blocks as text for a page: bytes that compress well, deflated (zlib), in base64.
  * unpack.js unpacks them.
  *
- *      u8       level of each block; 128 is added where it is apart from the one before
- *      varint   its time in ns, as the difference from when it was expected: the time of the one
- *               before (at first 0), and its rows' periods. Zigzag: 0, -1, 1, -2 ...
- *      4 x u8   its least value: the lowest bytes of all blocks, then the next ones ... Each is
- *               the difference from that of the block before, zigzag, of the numbers that floats
- *               are when they are ordered
- *      4 x u8   its greatest value, likewise, as the difference from its least
+ *      u8       level of each block, plus 128 if it is not joined to the block before
+ *      varint   its time in ns, minus the expected time: the time of the block before (0 for the
+ *               first) plus the periods of that block's rows. Zigzag: 0, -1, 1, -2 ...
+ *      4 x u8   its least value: first the lowest bytes of all blocks, then the next bytes, and so
+ *               on. Each value is an ordered number made from the float, minus that of the block
+ *               before, zigzag.
+ *      4 x u8   its greatest value in the same way, minus its own least value
  */
 #ifndef HIL_PACK_H
 #define HIL_PACK_H
