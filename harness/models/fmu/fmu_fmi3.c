@@ -84,7 +84,7 @@ static int fmi3_exit_configuration(struct fmu_instance *i)
     return leave ? (int)leave(i->handle) : FMU_ERROR;
 }
 
-/* Only takes effect with the next call. */
+/* FMI 3.0 has no separate set-up: the next call passes its values. */
 static int fmi3_set_up(struct fmu_instance *i)
 {
     (void)i;

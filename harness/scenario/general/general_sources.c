@@ -275,7 +275,7 @@ static void source_spans(struct source_span *span, double value)
     span->most = fmax(span->most, value);
 }
 
-/* The range of a source's values; empty for a record, which was already used up. */
+/* The range of a source's values; empty for a record, whose values were accepted in another run. */
 static struct source_span source_span(const struct hil_source *s)
 {
     struct source_span span = {INFINITY, -INFINITY};
