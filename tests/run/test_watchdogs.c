@@ -162,8 +162,9 @@ Test(watchdogs, an_old_input_ends_the_run)
         run_command(QUICK LATE_DUTIES "--set converters.on_old=end --out %s", in_workspace("out"));
 
     expect_status(&e, 1);
-    expect_said(&e, "an old input ends it: converter[0].duty was 210 us old at 0.000210 s; allowed: "
-                    "at most 200 us");
+    expect_said(&e,
+                "an old input ends it: converter[0].duty was 210 us old at 0.000210 s; allowed: "
+                "at most 200 us");
 }
 
 /* Of inputs that get old and new again each time is counted. */
