@@ -31,10 +31,16 @@ by_the_day() {
     tr -d ' \n' <"$work/others/summary.json" | grep -q '"first_clock":{"by":"thetimeofday"'
 }
 
-# With round trips of 100 ms the time of day is more accurate than a comparison over the network,
-# even if the machine is too busy for ptp4l to keep it well.
+# With round trips of 100 ms, the time of day is the better one as long as the kernel says that it is kept. On a
+# machine that is too busy, ptp4l may lose its master and step the clock: it is not kept until it is locked again.
 meets_by_the_day() {
-    tc qdisc add dev lo root netem delay 50ms && meets && by_the_day
+    local run
+    tc qdisc add dev lo root netem delay 50ms
+    for run in 1 2 3; do
+        patiently kept && meets && by_the_day && return
+        tail -n 5 "$work/ptp-near"
+    done
+    return 1
 }
 
 echo "--- device: the time of day"
@@ -45,7 +51,7 @@ ip link add cable netns near type veth peer name cable netns far
 ip -n near link set cable up
 ip -n far link set cable up
 ptp far --priority1=1
-ptp near -s
+ptp near -s --announceReceiptTimeout=60
 kept() { doctor_says 'synchronised by PTP \(ptp4l\), within [0-9]+ us'; }
 check "ptp4l keeps the time of day, and the doctor says so" patiently kept
 check "two processes compare their clocks, by the time of day" meets_by_the_day
