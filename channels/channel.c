@@ -756,10 +756,9 @@ void loco_region_push(const struct loco_region *r, unsigned m, const void *from,
 
     if (!rc)
         rc = op.fabric->write(op.link, at, from, size);
-    if (rc == LOCO_DONE)
-        atomic_store_explicit(&op.link->written, op.thread->number, memory_order_release);
-    else
-        *all = loco_ack_union(*all, operation_end(&op, true, rc));
+    const struct loco_ack ack = operation_end(&op, true, rc);
+    if (rc != LOCO_DONE)
+        *all = loco_ack_union(*all, ack);
 }
 
 struct loco_ack loco_region_read(struct loco_region *r, unsigned m, size_t offset, void *to,
