@@ -74,16 +74,6 @@ void tcp_lane_collect(struct tcp_lane *lane, uint16_t index)
 
 /* --- holding -------------------------------------------------------------------------------- */
 
-static inline void hold_collect_one(struct tcp_lane *lane, uint16_t index)
-{
-    struct tcp_link *l = lane->by_index[index];
-
-    if (hold_has(l) && lane->out + sizeof l->held.message <= TCP_BUFFER)
-        hold_move(lane, l);
-    else
-        tcp_lane_collect(lane, index);
-}
-
 /* Collects the thread's held writes. Returns the last lane, which is still locked; NULL: there is
  * none. Links of one lane mostly follow one another, so its lock is taken once for them. */
 static struct tcp_lane *hold_collect(void)
@@ -98,7 +88,7 @@ static struct tcp_lane *hold_collect(void)
             pthread_mutex_lock(&lane->lock);
         }
         locked = lane;
-        hold_collect_one(lane, hold.links[i].index);
+        tcp_lane_collect(lane, hold.links[i].index);
     }
     hold.count = 0;
     return locked;
