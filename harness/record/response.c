@@ -178,43 +178,6 @@ void hil_response_add(const struct hil_moment *m, unsigned measure, double refer
     response_judge(r, m->event, &sample, response_band(r));
 }
 
-/* The effect of a series on a response that has settled, and stays inside its band and its
- * extremes. */
-struct response_run {
-    double low, high; /* extremes of the samples */
-    double count, mean, squares;
-};
-
-/* The same as hil_samples_add(), sample by sample. */
-static inline void response_follow(struct response_run *run, double value)
-{
-    const double distance = value - run->mean;
-
-    run->low = value < run->low ? value : run->low;
-    run->high = value > run->high ? value : run->high;
-    run->count++;
-    run->mean += distance / run->count;
-    run->squares += distance * (value - run->mean);
-}
-
-static void response_take(struct hil_response *r, const struct response_run *run, unsigned count,
-                          const struct response_sample *last)
-{
-    struct hil_samples *settled = &r->settled;
-
-    r->count += count;
-    r->inside_count += count;
-    r->reference = last->reference;
-    r->last = last->value;
-    r->last_ns = last->t_ns;
-    settled->count += count;
-    settled->to_ns = last->t_ns;
-    settled->min = run->low < settled->min ? run->low : settled->min;
-    settled->max = run->high > settled->max ? run->high : settled->max;
-    settled->mean = run->mean;
-    settled->squares = run->squares;
-}
-
 static inline struct response_sample response_sample(const struct hil_response_series *s,
                                                      unsigned i, unsigned reference, unsigned value)
 {
@@ -226,21 +189,25 @@ static inline struct response_sample response_sample(const struct hil_response_s
 static bool response_add_settled(struct hil_response *r, const struct hil_response_series *s,
                                  unsigned reference, unsigned value, double band)
 {
-    const double first = s->rows[0][value], middle = r->reference;
-    struct response_run run = {first, first, (double)r->settled.count, r->settled.mean,
-                               r->settled.squares};
+    const double middle = r->reference;
+    struct hil_samples settled = r->settled;
     bool same = true;
 
     for (unsigned i = 0; i < s->count; i++) {
         same &= s->rows[i][reference] == middle;
-        response_follow(&run, s->rows[i][value]);
+        hil_samples_add(&settled, s->t_ns[i], s->rows[i][value]);
     }
-    const bool inside = fabs(run.low - middle) <= band && fabs(run.high - middle) <= band;
-    const bool between = run.low >= r->min && run.high <= r->max;
-    if (!same || !inside || !between || isnan(run.mean)) /* NAN: a value was not a number */
+    const bool inside = fabs(settled.min - middle) <= band && fabs(settled.max - middle) <= band;
+    const bool between = settled.min >= r->min && settled.max <= r->max;
+    if (!same || !inside || !between || isnan(settled.mean)) /* NAN: a value was not a number */
         return false;
     const struct response_sample last = response_sample(s, s->count - 1, reference, value);
-    response_take(r, &run, s->count, &last);
+    r->count += s->count;
+    r->inside_count += s->count;
+    r->reference = last.reference;
+    r->last = last.value;
+    r->last_ns = last.t_ns;
+    r->settled = settled;
     return true;
 }
 
