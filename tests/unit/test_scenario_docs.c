@@ -144,8 +144,12 @@ static void add_quantity_rows(struct rows *rows, const struct hil_quantities *qu
 
 /* --- the models' tables: models with the same table share one ---------------------------- */
 
-typedef bool choose(const struct hil_model *m);
-typedef bool alike(const struct hil_model *a, const struct hil_model *b);
+/* A kind of table: of which models, and its rows for one of them. */
+struct models_table {
+    const char *what;
+    bool (*has)(const struct hil_model *m);
+    void (*add)(struct rows *rows, const struct hil_model *m);
+};
 
 static bool is_law(const struct hil_model *m)
 {
@@ -157,12 +161,35 @@ static bool is_plant(const struct hil_model *m)
     return form_plant_named(m->name) != NULL;
 }
 
-static bool quantities_alike(const struct hil_quantities *a, const struct hil_quantities *b)
+static void add_gain_rows(struct rows *rows, const struct hil_model *m)
+{
+    add_quantity_rows(rows, &m->parameters);
+}
+
+static void add_parameter_rows(struct rows *rows, const struct hil_model *m)
+{
+    add_quantity_rows(rows, &m->parameters);
+    add_quantity_rows(rows, &m->inputs);
+}
+
+static void add_state_rows(struct rows *rows, const struct hil_model *m)
+{
+    add_quantity_rows(rows, &m->states);
+}
+
+static const struct models_table models_tables[] = {
+    {"Gains", is_law, add_gain_rows},
+    {"Parameters", is_plant, add_parameter_rows},
+    {"Initial states", is_plant, add_state_rows},
+};
+
+static bool tables_alike(const struct models_table *t, const struct hil_model *a,
+                         const struct hil_model *b)
 {
     struct rows of_a = {0}, of_b = {0};
 
-    add_quantity_rows(&of_a, a);
-    add_quantity_rows(&of_b, b);
+    t->add(&of_a, a);
+    t->add(&of_b, b);
     bool same = of_a.count == of_b.count;
     for (unsigned i = 0; same && i < of_a.count; i++)
         same = strcmp(of_a.at[i], of_b.at[i]) == 0;
@@ -171,69 +198,36 @@ static bool quantities_alike(const struct hil_quantities *a, const struct hil_qu
     return same;
 }
 
-static bool parameters_alike(const struct hil_model *a, const struct hil_model *b)
-{
-    return quantities_alike(&a->parameters, &b->parameters) &&
-           quantities_alike(&a->inputs, &b->inputs);
-}
-
-static bool states_alike(const struct hil_model *a, const struct hil_model *b)
-{
-    return quantities_alike(&a->states, &b->states);
-}
-
-/* The index of the first chosen model that has the same table as this one. */
-static unsigned first_alike(unsigned place, choose *chosen, alike *same)
+/* The index of the first model that has the same table as this one. */
+static unsigned first_alike(const struct models_table *t, unsigned place)
 {
     for (unsigned i = 0; i < place; i++)
-        if (chosen(hil_models[i]) && same(hil_models[i], hil_models[place]))
+        if (t->has(hil_models[i]) && tables_alike(t, hil_models[i], hil_models[place]))
             return i;
     return place;
 }
 
 /* "### Gains of `pid`, `pi`": all models that share the table of the one at `place`. */
-static void add_heading(struct rows *rows, const char *what, unsigned place, choose *chosen,
-                        alike *same)
+static void add_heading(struct rows *rows, const struct models_table *t, unsigned place)
 {
     char heading[ROW_BYTES];
     int length =
-        snprintf(heading, sizeof(heading), "### %s of `%s`", what, hil_models[place]->name);
+        snprintf(heading, sizeof(heading), "### %s of `%s`", t->what, hil_models[place]->name);
 
     for (unsigned i = place + 1; hil_models[i] != NULL; i++)
-        if (chosen(hil_models[i]) && first_alike(i, chosen, same) == place)
+        if (t->has(hil_models[i]) && first_alike(t, i) == place)
             length += snprintf(heading + length, sizeof(heading) - (size_t)length, ", `%s`",
                                hil_models[i]->name);
     add_row(rows, heading);
 }
 
-static void add_gains(struct rows *rows)
+static void add_tables(struct rows *rows, const struct models_table *t)
 {
     for (unsigned i = 0; hil_models[i] != NULL; i++) {
-        if (!is_law(hil_models[i]) || first_alike(i, is_law, parameters_alike) != i)
+        if (!t->has(hil_models[i]) || first_alike(t, i) != i)
             continue;
-        add_heading(rows, "Gains", i, is_law, parameters_alike);
-        add_quantity_rows(rows, &hil_models[i]->parameters);
-    }
-}
-
-static void add_parameters(struct rows *rows)
-{
-    for (unsigned i = 0; hil_models[i] != NULL; i++) {
-        if (!is_plant(hil_models[i]) || first_alike(i, is_plant, parameters_alike) != i)
-            continue;
-        add_heading(rows, "Parameters", i, is_plant, parameters_alike);
-        add_quantity_rows(rows, &hil_models[i]->parameters);
-        add_quantity_rows(rows, &hil_models[i]->inputs);
-    }
-}
-
-static void add_states(struct rows *rows)
-{
-    for (unsigned i = 0; hil_models[i] != NULL; i++) {
-        if (!is_plant(hil_models[i]) || first_alike(i, is_plant, states_alike) != i)
-            continue;
-        add_heading(rows, "Initial states", i, is_plant, states_alike);
-        add_quantity_rows(rows, &hil_models[i]->states);
+        add_heading(rows, t, i);
+        t->add(rows, hil_models[i]);
     }
 }
 
@@ -259,9 +253,8 @@ static void add_expected_rows(struct rows *rows)
     add_field_rows(rows, schema, schema->top.mapping.fields, "");
     add_field_rows(rows, schema, scenario_general.mapping.fields, "");
     scenario_schema_close(schema);
-    add_gains(rows);
-    add_parameters(rows);
-    add_states(rows);
+    for (size_t i = 0; i < sizeof models_tables / sizeof *models_tables; i++)
+        add_tables(rows, &models_tables[i]);
 }
 
 /* --- the document's rows ---------------------------------------------------------------- */
