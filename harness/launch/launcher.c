@@ -269,8 +269,7 @@ static int run(struct launcher *l)
 {
     struct hil_conclusion outcome = {0};
 
-    int rc =
-        hil_children_start(&l->children); /* first: they would not have the recorder's thread */
+    int rc = hil_children_start(&l->children);
     if (!rc && l->run.recorder)
         rc = hil_recorder_start(l->run.recorder);
     if (!rc)
