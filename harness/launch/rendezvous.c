@@ -17,6 +17,8 @@
 #include "rendezvous_internal.h"
 #include "signals.h"
 
+enum { SILENCE_S = 10 };
+
 static const uint64_t SECOND_NS = 1000000000;
 
 /* --- the place -------------------------------------------------------------------------------- */
@@ -199,14 +201,20 @@ bool rendezvous_post_lines(const struct hil_rendezvous *r, int fd, uint64_t offs
     return rendezvous_post(fd, RENDEZVOUS_LINES, &lines, sizeof lines);
 }
 
-/* A client that reads nothing for two seconds is considered gone. */
+/* A client that reads nothing for two seconds is considered gone. So is one whose machine has not
+ * answered the kernel for SILENCE_S. A machine that lost power has forgotten the connection when it
+ * is back, so the next question, after a second, ends it. */
 void rendezvous_set_options(int fd)
 {
     const struct timeval patience = {.tv_sec = 2};
-    const int on = 1;
+    const int on = 1, second = 1, silences = SILENCE_S, silence_ms = 1000 * SILENCE_S;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &second, sizeof second);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &second, sizeof second);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &silences, sizeof silences);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 }

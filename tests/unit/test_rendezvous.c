@@ -1,6 +1,8 @@
 /* Tests how the processes of a run learn the nodes' addresses: the texts that they are given, and
  * attacks by strangers. tests/run/test_rendezvous.c tests the same with programs. */
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 
@@ -225,6 +227,17 @@ Test(rendezvous, all_learn_all_addresses, .timeout = 120)
         party_end(&parties[i]);
 }
 
+/* Registers again, until its end has been noticed. */
+static void party_comes_back(struct party *p, unsigned first, unsigned count)
+{
+    *p = (struct party){0};
+    for (p->rc = -EEXIST; p->rc == -EEXIST; poll(NULL, 0, 100)) {
+        hil_scenario_free(p->scenario);
+        party_start(p, first, count, NULL);
+        parties_join(p, 1);
+    }
+}
+
 Test(rendezvous, who_comes_back_is_told_again, .timeout = 120)
 {
     struct party parties[3] = {0};
@@ -238,15 +251,41 @@ Test(rendezvous, who_comes_back_is_told_again, .timeout = 120)
     cr_expect_eq(parties[2].rc, -EEXIST);
     cr_expect(strstr(parties[2].why, "converter[1] has already registered at "));
     party_end(&parties[1]);
-    parties[1] = (struct party){0};
-    do { /* until its end has been noticed */
-        hil_scenario_free(parties[1].scenario);
-        party_start(&parties[1], 1, 3, NULL);
-        parties_join(parties + 1, 1);
-    } while (parties[1].rc == -EEXIST);
+    party_comes_back(&parties[1], 1, 3);
     expect_addresses(&parties[1]);
     for (int i = 0; i < 3; i++)
         party_end(&parties[i]);
+}
+
+/* Ends the connection as a machine that loses power does: the other end is told nothing. Returns
+ * whether this process may do so. */
+static bool party_loses_power(struct party *p)
+{
+    const int on = 1;
+
+    if (setsockopt(p->rendezvous->fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof on))
+        return false;
+    close(p->rendezvous->fd);
+    p->rendezvous->fd = -1;
+    return true;
+}
+
+/* It takes its place again, although the first node's process has not heard that it left. */
+Test(rendezvous, who_lost_power_comes_back, .timeout = 120)
+{
+    struct party parties[2] = {0};
+
+    party_start(&parties[0], 0, 1, NULL);
+    party_start(&parties[1], 1, 3, NULL);
+    parties_join(parties, 2);
+    cr_assert_eq(hil_rendezvous_serve(parties[0].rendezvous), 0);
+    if (!party_loses_power(&parties[1]))
+        cr_skip_test("TCP_REPAIR is forbidden here");
+    party_end(&parties[1]);
+    party_comes_back(&parties[1], 1, 3);
+    expect_addresses(&parties[1]);
+    party_end(&parties[0]);
+    party_end(&parties[1]);
 }
 
 Test(rendezvous, the_key_that_differs_is_named_at_both_ends, .timeout = 120)
