@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -64,7 +65,8 @@ static int client_connect(const struct hil_rendezvous *r, const char **why)
     return fd < 0 ? -1 : fd;
 }
 
-/* Reads all bytes, unless nothing comes for two seconds. */
+/* Reads all bytes. Returns false if nothing comes for two seconds (errno is EAGAIN), or if the
+ * connection has ended. */
 static bool client_read(int fd, void *to, size_t size)
 {
     unsigned char *at = to;
@@ -73,6 +75,8 @@ static bool client_read(int fd, void *to, size_t size)
         const ssize_t got = recv(fd, at, size, 0);
         if (got < 0 && errno == EINTR)
             continue;
+        if (got == 0)
+            errno = ECONNRESET;
         if (got <= 0)
             return false;
         at += got;
@@ -134,6 +138,20 @@ static bool client_speaks_alike(const struct tcp_greeting *g, const char **why)
     return false;
 }
 
+/* Any program may be there. What does not begin as a greeting is not waited for. */
+static bool client_hear_greeting(int fd, struct tcp_greeting *g, const char **why)
+{
+    const size_t language = offsetof(struct tcp_greeting, step);
+    bool heard = client_read(fd, g, language);
+
+    if (heard && !client_speaks_alike(g, why))
+        return false;
+    heard = heard && client_read(fd, (unsigned char *)g + language, sizeof *g - language);
+    if (!heard && errno == EAGAIN)
+        *why = "the program there does not answer";
+    return heard;
+}
+
 static int client_greet(struct hil_rendezvous *r, int fd, const char **why)
 {
     struct tcp_greeting own = {.magic = RENDEZVOUS_MAGIC,
@@ -143,21 +161,22 @@ static int client_greet(struct hil_rendezvous *r, int fd, const char **why)
                                .count = r->count};
     struct tcp_greeting other;
 
-    *why = "it sent something that no process of a run sends";
+    *why = "the program there ended the connection";
     if (loco_nonce_new(&own.nonce) || !rendezvous_send(fd, &own, sizeof own) ||
-        !client_read(fd, &other, sizeof other))
+        !client_hear_greeting(fd, &other, why))
         return CLIENT_AGAIN;
-    if (!client_speaks_alike(&other, why) || other.step != TCP_CHALLENGE)
+    if (other.step != TCP_CHALLENGE) {
+        *why = "the program there sent what no process of a run sends";
         return CLIENT_AGAIN;
+    }
     const struct loco_nonce given = other.nonce;
     const struct loco_claim request =
         loco_claim_of(RENDEZVOUS_OF_REQUEST, own.from, 0, own.count, &given, &own.nonce);
     own.step = TCP_PROOF;
     own.proof = loco_prove(&r->key, &request);
-    if (!rendezvous_send(fd, &own, sizeof own) || !client_read(fd, &other, sizeof other))
+    if (!rendezvous_send(fd, &own, sizeof own) || !client_hear_greeting(fd, &other, why))
         return CLIENT_AGAIN;
-    return client_speaks_alike(&other, why) ? client_hear_answer(r, &other, &own, &given, why)
-                                            : CLIENT_AGAIN;
+    return client_hear_answer(r, &other, &own, &given, why);
 }
 
 /* Connects and greets until the first node's process responds. */

@@ -468,17 +468,56 @@ Test(rendezvous, a_crowd_that_says_nothing_is_let_go, .timeout = 120)
     party_end(&parties[1]);
 }
 
-/* A process at the first node's address that does not know the secret is not believed. */
-Test(rendezvous, an_impostor_is_not_believed, .timeout = 120)
+/* --- other programs at the first node's address ----------------------------------------------- */
+
+static int impostor_listens(void)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(HIL_RENDEZVOUS_PORT)};
-    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+    inet_pton(AF_INET, own_loopback(), &at.sin_addr);
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    cr_assert_eq(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+    cr_assert_eq(listen(listener, 16), 0);
+    return listener;
+}
+
+/* A process registers at a program that sends a text, and then leaves or keeps silent. */
+static void expect_told(const char *text, bool leaves, const char *told)
+{
+    const int listener = impostor_listens();
+    struct party party = {.wait_s = 1};
+    struct tcp_greeting heard;
+
+    party_start(&party, 1, 3, NULL);
+    const int fd = accept(listener, NULL, NULL);
+    cr_assert_eq(recv(fd, &heard, sizeof heard, MSG_WAITALL), sizeof heard);
+    cr_assert(rendezvous_send(fd, text, strlen(text)));
+    if (leaves)
+        close(fd);
+    parties_join(&party, 1);
+    cr_expect_eq(party.rc, -ETIMEDOUT);
+    cr_expect(strstr(party.why, told), "%s", party.why);
+    if (!leaves)
+        close(fd);
+    close(listener);
+    party_end(&party);
+}
+
+Test(rendezvous, what_another_program_does_is_told, .timeout = 120)
+{
+    expect_told("", false, "18699: the program there does not answer");
+    expect_told("", true, "18699: the program there ended the connection");
+    expect_told("SSH-2.0-OpenSSH_9.2\r\n", false, "18699: the program there is not hiloco");
+}
+
+/* One that does not know the secret is not believed. */
+Test(rendezvous, an_impostor_is_not_believed, .timeout = 120)
+{
+    const int listener = impostor_listens();
     struct party party = {.wait_s = 2};
     struct tcp_greeting heard, said = hello();
 
-    inet_pton(AF_INET, own_loopback(), &at.sin_addr);
-    cr_assert_eq(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
-    cr_assert_eq(listen(listener, 16), 0);
     party_start(&party, 1, 3, NULL);
     const int fd = accept(listener, NULL, NULL);
     cr_assert_eq(recv(fd, &heard, sizeof heard, MSG_WAITALL), sizeof heard);
