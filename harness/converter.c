@@ -38,19 +38,19 @@ static const char help[] =
 static int choose_ranked(const char *scenario, const struct hil_system *system, bool *chosen)
 {
     char name[sizeof "converter[4294967295]"];
-    unsigned rank, size, controllers;
+    struct hil_part_rank rank;
 
-    if (hil_part_rank(&rank, &size) == 0) {
-        controllers = size == system->node_count;
-        if (size + 1 - controllers == system->node_count && rank >= controllers) {
-            snprintf(name, sizeof name, "converter[%u]", rank - controllers);
+    if (hil_part_rank(&rank) == 0) {
+        const unsigned controllers = rank.of == system->node_count;
+        if (rank.of + 1 - controllers == system->node_count && rank.is >= controllers) {
+            snprintf(name, sizeof name, "converter[%u]", rank.is - controllers);
             return hil_part_named(system, name, scenario, chosen);
         }
     }
     fprintf(stderr,
-            "which converter? Give --id, or start one process for each of the %u converters (or "
+            "%swhich converter? Give --id, or start one process for each of the %u converters (or "
             "for each node, the controller first) by mpirun or srun\n",
-            system->node_count - 1);
+            rank.said, system->node_count - 1);
     return -EINVAL;
 }
 

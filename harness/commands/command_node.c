@@ -32,22 +32,23 @@ static const char help[] =
 
 static int choose_ranked(const struct hil_system *system, bool *chosen)
 {
-    unsigned rank = 0, size = 0;
-    const bool ranked = !hil_part_rank(&rank, &size);
+    struct hil_part_rank rank;
+    const bool ranked = !hil_part_rank(&rank);
 
-    if (ranked && size == system->node_count) {
-        chosen[rank] = true;
+    if (ranked && rank.of == system->node_count) {
+        chosen[rank.is] = true;
         return 0;
     }
-    if (!ranked || (size && size != system->executor_count) || rank >= system->executor_count) {
+    if (!ranked || (rank.of && rank.of != system->executor_count) ||
+        rank.is >= system->executor_count) {
         fprintf(stderr,
-                "which nodes? Give NODES before the scenario, or start one process for each of "
+                "%swhich nodes? Give NODES before the scenario, or start one process for each of "
                 "the %u nodes, or of the %u executors, by mpirun or srun\n",
-                system->node_count, system->executor_count);
+                rank.said, system->node_count, system->executor_count);
         return -EINVAL;
     }
-    for (unsigned i = 0; i < system->executors[rank].count; i++)
-        chosen[system->executors[rank].nodes[i]] = true;
+    for (unsigned i = 0; i < system->executors[rank.is].count; i++)
+        chosen[system->executors[rank.is].nodes[i]] = true;
     return 0;
 }
 

@@ -1,6 +1,8 @@
 #include "part_nodes.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,16 +38,28 @@ int hil_part_named(const struct hil_system *s, const char *list, const char *wha
     return 0;
 }
 
-int hil_part_rank(unsigned *rank, unsigned *size)
+static bool is_count(const char *text, unsigned *value)
 {
+    char *end;
+    const unsigned long number = strtoul(text, &end, 10);
+
+    *value = (unsigned)number;
+    return isdigit((unsigned char)text[0]) && !*end && number <= UINT_MAX;
+}
+
+int hil_part_rank(struct hil_part_rank *rank)
+{
+    *rank = (struct hil_part_rank){0};
     for (int i = 0; i < LAUNCHERS; i++) {
-        const char *r = getenv(launchers[i].rank);
-        const char *n = launchers[i].size ? getenv(launchers[i].size) : "0";
-        if (!r || !n)
+        const char *is = getenv(launchers[i].rank);
+        const char *of = launchers[i].size ? getenv(launchers[i].size) : NULL;
+        if (!is || (launchers[i].size && !of))
             continue;
-        *rank = (unsigned)strtoul(r, NULL, 10);
-        *size = (unsigned)strtoul(n, NULL, 10);
-        return *rank < *size || !launchers[i].size ? 0 : -EINVAL;
+        snprintf(rank->said, sizeof rank->said,
+                 of ? "%s is '%.20s' of '%.20s': " : "%s is '%.20s': ", launchers[i].rank, is, of);
+        if (!is_count(is, &rank->is) || (of && !is_count(of, &rank->of)))
+            return -EINVAL;
+        return !of || rank->is < rank->of ? 0 : -EINVAL;
     }
     return -EINVAL;
 }

@@ -16,9 +16,14 @@
 int hil_part_named(const struct hil_system *system, const char *list, const char *what,
                    bool *chosen);
 
-/* The rank of this process, and the number of ranks, as set by mpirun, srun or another job
- * launcher; size 0: not set. Returns 0, or -EINVAL if this process has no valid rank. */
-int hil_part_rank(unsigned *rank, unsigned *size);
+/* The rank of this process, as set by mpirun, srun or another job launcher. */
+struct hil_part_rank {
+    unsigned is, of; /* of 0: the launcher does not say how many there are */
+    char said[100];  /* for messages: "PMI_RANK is '3' of '8': "; "": not set */
+};
+
+/* Returns 0, or -EINVAL if this process has no valid rank. */
+int hil_part_rank(struct hil_part_rank *rank);
 
 /* The id of the job launcher's job; "": none. */
 const char *hil_part_job(void);

@@ -559,5 +559,8 @@ Test(programs, without_nodes_or_rank_it_asks)
     setenv("PMI_SIZE", "5", 1);
     expect_usage_error("hiloco node configs/dcdc20.yaml", "each of the 21 nodes, or of the 2");
     setenv("PMI_RANK", "5", 1);
-    expect_usage_error("hiloco node configs/dcdc20.yaml", "which nodes? Give NODES");
+    expect_usage_error("hiloco node configs/dcdc20.yaml",
+                       "PMI_RANK is '5' of '5': which nodes? Give NODES");
+    expect_usage_error("converter configs/dcdc20.yaml",
+                       "PMI_RANK is '5' of '5': which converter? Give --id");
 }

@@ -60,29 +60,48 @@ Test(rendezvous, a_place_is_a_host_and_perhaps_a_port)
         cr_expect_not(hil_rendezvous_place_parse(*wrong, &place), "%s", *wrong);
 }
 
-static void expect_rank(const char *rank, const char *size, unsigned of)
+static void expect_rank(const char *name, const char *size, unsigned of, const char *said)
 {
-    unsigned is, there;
+    struct hil_part_rank rank;
 
-    setenv(rank, "3", 1);
+    setenv(name, "3", 1);
     if (size)
         setenv(size, "8", 1);
-    cr_assert_eq(hil_part_rank(&is, &there), 0, "%s", rank);
-    cr_expect_eq(is, 3);
-    cr_expect_eq(there, of, "%s: %u", rank, there);
-    unsetenv(rank);
+    cr_assert_eq(hil_part_rank(&rank), 0, "%s", name);
+    cr_expect_eq(rank.is, 3);
+    cr_expect_eq(rank.of, of, "%s: %u", name, rank.of);
+    cr_expect_str_eq(rank.said, said);
+    unsetenv(name);
 }
 
 Test(rendezvous, ranks_of_each_launcher)
 {
-    unsigned rank, size;
+    struct hil_part_rank rank;
 
-    cr_expect_eq(hil_part_rank(&rank, &size), -EINVAL);
-    expect_rank("PMIX_RANK", NULL, 0);
-    expect_rank("JOB_COMPLETION_INDEX", NULL, 0);
-    expect_rank("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", 8);
-    expect_rank("PMI_RANK", "PMI_SIZE", 8);
-    expect_rank("SLURM_PROCID", "SLURM_NTASKS", 8);
+    cr_expect_eq(hil_part_rank(&rank), -EINVAL);
+    cr_expect_str_eq(rank.said, "");
+    expect_rank("PMIX_RANK", NULL, 0, "PMIX_RANK is '3': ");
+    expect_rank("JOB_COMPLETION_INDEX", NULL, 0, "JOB_COMPLETION_INDEX is '3': ");
+    expect_rank("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", 8,
+                "OMPI_COMM_WORLD_RANK is '3' of '8': ");
+    expect_rank("PMI_RANK", "PMI_SIZE", 8, "PMI_RANK is '3' of '8': ");
+    expect_rank("SLURM_PROCID", "SLURM_NTASKS", 8, "SLURM_PROCID is '3' of '8': ");
+}
+
+Test(rendezvous, what_is_no_rank_starts_no_node)
+{
+    struct hil_part_rank rank;
+
+    for (const char **wrong = (const char *[]){"", "x", "1x", "-1", " 1", "4294967296",
+                                               "18446744073709551616", NULL};
+         *wrong; wrong++) {
+        setenv("JOB_COMPLETION_INDEX", *wrong, 1);
+        cr_expect_eq(hil_part_rank(&rank), -EINVAL, "'%s'", *wrong);
+    }
+    setenv("PMI_RANK", "8", 1);
+    setenv("PMI_SIZE", "8", 1);
+    cr_expect_eq(hil_part_rank(&rank), -EINVAL);
+    cr_expect_str_eq(rank.said, "PMI_RANK is '8' of '8': ");
 }
 
 /* --- clocks ----------------------------------------------------------------------------------- */
