@@ -1,6 +1,7 @@
 /* The program controller: runs the controller's node of a scenario. */
 #include "commands/commands.h"
 #include "launch/part_nodes.h"
+#include "launch/standard_files.h"
 
 static const char help[] =
     "usage: controller SCENARIO [--set KEY=VALUE]... [--parameters FILE]... [--out DIR]\n"
@@ -31,5 +32,6 @@ static int choose_controller(const struct hil_arguments *a, const struct hil_sys
 
 int main(int argc, char **argv)
 {
-    return hil_part_main(argc, argv, 0, choose_controller, help);
+    hil_standard_files_open();
+    return hil_standard_files_end(hil_part_main(argc, argv, 0, choose_controller, help));
 }

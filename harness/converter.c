@@ -4,6 +4,7 @@
 
 #include "commands/commands.h"
 #include "launch/part_nodes.h"
+#include "launch/standard_files.h"
 
 static const char help[] =
     "usage: converter SCENARIO [--id ID | --id FIRST-LAST] [--set KEY=VALUE]...\n"
@@ -68,5 +69,6 @@ static int choose_converters(const struct hil_arguments *a, const struct hil_sys
 
 int main(int argc, char **argv)
 {
-    return hil_part_main(argc, argv, HIL_TAKES_ID, choose_converters, help);
+    hil_standard_files_open();
+    return hil_standard_files_end(hil_part_main(argc, argv, HIL_TAKES_ID, choose_converters, help));
 }

@@ -4,6 +4,7 @@
 
 #include "commands/commands.h"
 #include "launch/signals.h"
+#include "launch/standard_files.h"
 #include "models/device/guardian.h"
 
 static const char help[] =
@@ -55,10 +56,8 @@ static const struct {
     {"merge", hil_command_merge},
 };
 
-int main(int argc, char **argv)
+static int hiloco_run(int argc, char **argv)
 {
-    hil_guardian_main(argc, argv);
-    hil_ignore_file_limit();
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         fputs(help, stdout);
         return HIL_EXIT_OK;
@@ -79,4 +78,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "hiloco: there is no command %s\n", argv[1]);
     fputs(help, stderr);
     return HIL_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    hil_standard_files_open();
+    hil_guardian_main(argc, argv);
+    hil_ignore_file_limit();
+    return hil_standard_files_end(hiloco_run(argc, argv));
 }

@@ -16,6 +16,57 @@
 
 TestSuite(programs, .init = workspace_open, .fini = workspace_close);
 
+/* --- standard output and error ---------------- */
+
+/* Runs a line of a shell that begins with one of our programs. */
+static struct arguments shell(const char *program, const char *rest)
+{
+    struct arguments a = command("sh -c");
+
+    add(&a, "exec %s %s", program_path(program), rest);
+    return a;
+}
+
+static void expect_output_lost(const char *program, const char *rest)
+{
+    const struct arguments a = shell(program, rest);
+    const struct ended e = run(&a);
+
+    expect_status(&e, 1);
+    expect_said(&e, "standard output: No space left on device");
+}
+
+Test(programs, output_that_is_lost_is_a_failure)
+{
+    for (size_t i = 0; i < 3; i++)
+        expect_output_lost((const char *[]){"hiloco", "controller", "converter"}[i],
+                           "--version >/dev/full");
+    expect_output_lost("hiloco", "check configs/quickstart.yaml >/dev/full");
+}
+
+/* Closed ones are opened on nothing, so that no file of the run gets the messages. */
+Test(programs, a_run_may_have_no_standard_files)
+{
+    char line[300], path[60], there[20] = "";
+
+    snprintf(line, sizeof line,
+             "run configs/quickstart.yaml --mode realtime --set duration_s=300 --out %s "
+             "<&- >&- 2>&-",
+             in_workspace("out"));
+    const struct arguments a = shell("hiloco", line);
+    struct process p = start(&a);
+    struct family f = {.parent = p.pid};
+    cr_assert(wait_until(find_children, &f, 60));
+    for (int fd = 0; fd < 3; fd++) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)f.children[CONTROLLER], fd);
+        cr_expect_geq(readlink(path, there, sizeof there - 1), 0, "%s is closed", path);
+        cr_expect_str_eq(there, "/dev/null");
+    }
+    kill(p.pid, SIGINT);
+    const struct ended e = finish(&p);
+    expect_status(&e, 130);
+}
+
 /* --- help ---------------- */
 
 static void expect_help(const char *line)
