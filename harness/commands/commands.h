@@ -142,6 +142,9 @@ static inline int hil_arguments_status(int parsed)
     "tcp\n"                                                                                        \
     "if the scenario does not say where its nodes are. In a Slurm step the default is the first\n" \
     "host.\n"                                                                                      \
+    "In place of a file, SCENARIO may be rendezvous:HOST[:PORT]: the process joins whatever run "  \
+    "has\n"                                                                                        \
+    "its first node there, and gets the scenario from it.\n"                                       \
     "\n"                                                                                           \
     "Exit status: 0; 1 if the run failed; 2 for a mistake, or if other nodes have another "        \
     "scenario,\n"                                                                                  \
@@ -159,6 +162,10 @@ static inline int hil_arguments_status(int parsed)
 typedef int hil_part_choose(const struct hil_arguments *arguments, const struct hil_system *system,
                             bool *chosen);
 int hil_part_main(int argc, char **argv, unsigned takes, hil_part_choose *choose, const char *help);
+
+/* Loads the scenario that the arguments name: a file, or rendezvous:HOST[:PORT], the run whose
+ * first node is there. Returns an exit status. */
+int hil_part_load(const struct hil_arguments *arguments, struct hil_scenario **scenario);
 
 /* Runs the nodes of a scenario that are not outside nodes. Outside nodes are user processes that
  * join like any other node. Returns an exit status. */

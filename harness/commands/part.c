@@ -167,7 +167,7 @@ int hil_part_main(int argc, char **argv, unsigned takes, hil_part_choose *choose
         status = hil_arguments_status(rc);
     } else if (hil_rendezvous_given(&a.options.rendezvous, stderr)) {
         status = HIL_EXIT_USAGE;
-    } else if (hil_arguments_load(&a, &scenario) == 0) {
+    } else if ((status = hil_part_load(&a, &scenario)) == HIL_EXIT_OK) {
         status = choose_and_run(&a, scenario, choose);
         hil_scenario_free(scenario);
     }

@@ -218,6 +218,19 @@ static void check_record(struct launcher *l)
         atomic_store(&l->run.state->stop, true);
 }
 
+/* If the first node's process has left before our loops run, nobody else will start them: the first
+ * node of another run waits for us to register. */
+static void check_rendezvous(struct launcher *l)
+{
+    char why[HIL_RENDEZVOUS_WHY];
+
+    if (!l->rendezvous || l->failed || hil_children_all_run(&l->children) ||
+        !hil_rendezvous_is_lost(l->rendezvous, why))
+        return;
+    fprintf(stderr, "%s: %s\n", l->scenario->name, why);
+    l->failed = true;
+}
+
 /* Watches until all children have ended, by themselves, when told to, or by force. */
 static void watch(struct launcher *l)
 {
@@ -232,6 +245,7 @@ static void watch(struct launcher *l)
         hil_progress_show(&bar);
         hil_warnings_look(&l->warnings);
         check_record(l);
+        check_rendezvous(l);
         hil_children_look(&l->children);
         hil_tuning_server_look(l->tuning);
         if (l->scenario->on_lost != HIL_RESTART && hil_children_all_run(&l->children))

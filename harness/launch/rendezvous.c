@@ -221,13 +221,25 @@ void rendezvous_set_options(int fd)
 
 /* --- meeting ---------------------------------------------------------------------------------- */
 
-static int rendezvous_open(struct hil_rendezvous *r)
+static void rendezvous_begin(struct hil_rendezvous *r, const struct hil_rendezvous_place *place)
 {
-    const struct hil_scenario *s = r->config.scenario;
-    const struct hil_rendezvous_place *place = &s->rendezvous;
     const time_t now = time(NULL);
     struct tm local;
 
+    r->place = *place;
+    loco_key_of(&r->key, r->config.secret);
+    snprintf(r->where, sizeof r->where, "%s, port %u", place->host, place->port);
+    strftime(r->since, sizeof r->since, "%H:%M:%S", localtime_r(&now, &local));
+    r->look_ns = loco_host_clock(NULL) + 2 * SECOND_NS;
+    r->until_ns = loco_host_clock(NULL) + r->config.wait_s * SECOND_NS;
+}
+
+static int rendezvous_open(struct hil_rendezvous *r)
+{
+    const struct hil_scenario *s = r->config.scenario;
+
+    rendezvous_begin(r, &s->rendezvous);
+    hil_node_name(s->system, 0, r->first);
     r->count = s->system->node_count;
     r->here = calloc(1, rendezvous_bits(r));
     r->table = calloc(r->count, sizeof *r->table);
@@ -237,12 +249,7 @@ static int rendezvous_open(struct hil_rendezvous *r)
         for (unsigned k = 0; k < s->executors[i].count; k++)
             r->here[s->executors[i].nodes[k] / 8] |=
                 (unsigned char)(1 << s->executors[i].nodes[k] % 8);
-    loco_key_of(&r->key, r->config.secret);
     r->listing = (struct loco_agreement){s->listing.lines, s->listing.length, s->listing.hash};
-    snprintf(r->where, sizeof r->where, "%s, port %u", place->host, place->port);
-    strftime(r->since, sizeof r->since, "%H:%M:%S", localtime_r(&now, &local));
-    r->look_ns = loco_host_clock(NULL) + 2 * SECOND_NS;
-    r->until_ns = loco_host_clock(NULL) + r->config.wait_s * SECOND_NS;
     return 0;
 }
 
@@ -316,9 +323,37 @@ int hil_rendezvous_meet(struct hil_rendezvous **rendezvous,
     return 0;
 }
 
+int hil_rendezvous_fetch(const struct hil_rendezvous_place *place,
+                         const struct hil_rendezvous_config *config, char **text,
+                         char why[HIL_RENDEZVOUS_WHY])
+{
+    struct hil_rendezvous r = {
+        .config = *config, .why = why, .first = "the first node", .fd = -1, .wake = {-1, -1}};
+
+    why[0] = '\0';
+    rendezvous_begin(&r, place);
+    const int rc = rendezvous_ask_scenario(&r, text);
+    if (rc)
+        rendezvous_explain(&r, "%s", strerror(-rc));
+    if (r.fd >= 0)
+        close(r.fd);
+    return rc;
+}
+
 int hil_rendezvous_serve(struct hil_rendezvous *r)
 {
     return r->serves ? rendezvous_serve(r) : 0;
+}
+
+bool hil_rendezvous_is_lost(struct hil_rendezvous *r, char why[HIL_RENDEZVOUS_WHY])
+{
+    if (r->serves || r->alone)
+        return false;
+    why[0] = '\0';
+    r->why = why;
+    const bool lost = rendezvous_is_lost(r);
+    r->why = NULL;
+    return lost;
 }
 
 int hil_rendezvous_clock(struct hil_rendezvous *r, struct hil_machine_clock *clock)

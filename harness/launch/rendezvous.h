@@ -43,8 +43,18 @@ int hil_rendezvous_first_host(const char *list, char *host, size_t size);
 int hil_rendezvous_meet(struct hil_rendezvous **rendezvous,
                         const struct hil_rendezvous_config *config, char why[HIL_RENDEZVOUS_WHY]);
 
+/* Asks the first node's process for the run's scenario, and waits until there is one. Stores it as
+ * text, which the caller frees. config->scenario is not used. Returns 0, -ETIMEDOUT or another
+ * negative errno; `why` gives the details. */
+int hil_rendezvous_fetch(const struct hil_rendezvous_place *place,
+                         const struct hil_rendezvous_config *config, char **text,
+                         char why[HIL_RENDEZVOUS_WHY]);
+
 /* Starts a thread that serves the other processes; only in the process with the first node. */
 int hil_rendezvous_serve(struct hil_rendezvous *rendezvous);
+
+/* Whether the first node's process has left, or its machine does not answer; then `why` says so. */
+bool hil_rendezvous_is_lost(struct hil_rendezvous *rendezvous, char why[HIL_RENDEZVOUS_WHY]);
 
 /* Compares this machine's clock with the first node's. In the first node's process they are the
  * same clock. Returns 0 or a negative errno. */

@@ -12,7 +12,12 @@
 #include "../../channels/fabric/host_time.h"
 #include "rendezvous_internal.h"
 
-enum { CLIENT_RETRY_MS = 200, CLIENT_CONNECT_MS = 1000, CLIENT_TRIPS = 64 };
+enum {
+    CLIENT_RETRY_MS = 200,
+    CLIENT_CONNECT_MS = 1000,
+    CLIENT_TRIPS = 64,
+    CLIENT_SCENARIO_MOST = 16 << 20 /* bytes */
+};
 
 /* Results of an attempt. */
 enum { CLIENT_AGAIN = 1 }; /* try again later; otherwise 0 or a negative errno */
@@ -45,7 +50,7 @@ static int client_connect_to(const struct addrinfo *at)
 /* Returns a socket, or -1 with the reason in *why. */
 static int client_connect(const struct hil_rendezvous *r, const char **why)
 {
-    const struct hil_rendezvous_place *place = &r->config.scenario->rendezvous;
+    const struct hil_rendezvous_place *place = &r->place;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *found;
     char port[8];
@@ -91,7 +96,7 @@ static uint32_t client_first_node(const struct hil_rendezvous *r)
 {
     uint32_t node = 0;
 
-    while (!rendezvous_has(r->here, node))
+    while (r->count && !rendezvous_has(r->here, node))
         node++;
     return node;
 }
@@ -182,10 +187,9 @@ static int client_greet(struct hil_rendezvous *r, int fd, const char **why)
 /* Connects and greets until the first node's process responds. */
 static int client_find(struct hil_rendezvous *r)
 {
-    char name[HIL_NODE_NAME_BYTES], text[600];
+    char text[600];
     int rc;
 
-    hil_node_name(r->config.scenario->system, 0, name);
     do {
         const char *why = "";
         unsigned pause_ms = CLIENT_RETRY_MS;
@@ -199,7 +203,7 @@ static int client_find(struct hil_rendezvous *r)
             close(fd);
             pause_ms = CLIENT_CONNECT_MS;
         }
-        snprintf(text, sizeof text, "%s at %s: %s", name, r->where, why);
+        snprintf(text, sizeof text, "%s at %s: %s", r->first, r->where, why);
         nanosleep(
             &(struct timespec){.tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000L},
             NULL);
@@ -314,21 +318,65 @@ static int client_await_table(struct hil_rendezvous *r)
     return rc;
 }
 
+static int client_end(struct hil_rendezvous *r, int rc)
+{
+    if (rc == -ECONNRESET)
+        rendezvous_explain(r, "lost %s at %s, which left or died before the run began", r->first,
+                           r->where);
+    if (rc == -EBADMSG)
+        rendezvous_explain(r, "%s at %s sent what no process of a run sends", r->first, r->where);
+    return rc;
+}
+
 int rendezvous_register(struct hil_rendezvous *r)
 {
-    char name[HIL_NODE_NAME_BYTES];
-    int rc = client_find(r);
+    const int rc = client_find(r);
 
     if (rc)
         return rc;
-    rc = client_post_nodes(r) ? client_await_table(r) : -ECONNRESET;
-    hil_node_name(r->config.scenario->system, 0, name);
-    if (rc == -ECONNRESET)
-        rendezvous_explain(r, "lost %s at %s, which left or died before the run began", name,
-                           r->where);
-    if (rc == -EBADMSG)
-        rendezvous_explain(r, "%s at %s sent what no process of a run sends", name, r->where);
-    return rc;
+    return client_end(r, client_post_nodes(r) ? client_await_table(r) : -ECONNRESET);
+}
+
+/* --- the scenario ----------------------------------------------------------------------------- */
+
+static int client_take_scenario(int fd, char **text)
+{
+    struct tcp_head head;
+
+    if (!client_read(fd, &head, sizeof head))
+        return -ECONNRESET;
+    if (head.kind != RENDEZVOUS_SCENARIO || head.size > CLIENT_SCENARIO_MOST)
+        return -EBADMSG;
+    char *taken = calloc(1, head.size + 1);
+    if (!taken)
+        return -ENOMEM;
+    if (client_read(fd, taken, head.size)) {
+        *text = taken;
+        return 0;
+    }
+    free(taken);
+    return -ECONNRESET;
+}
+
+int rendezvous_ask_scenario(struct hil_rendezvous *r, char **text)
+{
+    const int rc = client_find(r);
+
+    return rc ? rc : client_end(r, client_take_scenario(r->fd, text));
+}
+
+/* --- afterwards ------------------------------------------------------------------------------- */
+
+/* Nothing comes that was not asked for. */
+bool rendezvous_is_lost(struct hil_rendezvous *r)
+{
+    unsigned char byte;
+    const ssize_t got = recv(r->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+        return false;
+    client_end(r, -ECONNRESET);
+    return true;
 }
 
 /* --- the clock -------------------------------------------------------------------------------- */

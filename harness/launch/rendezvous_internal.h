@@ -11,6 +11,8 @@
  * missing    the nodes that have not registered, a bit each
  * table      the addresses of all nodes
  * clock      a request for the time, and its answer
+ * scenario   the first node's scenario, for a process that says that it has 0 nodes: such a process
+ *            has no scenario yet. It is sent after the welcome, and ends the connection
  */
 #ifndef RENDEZVOUS_INTERNAL_H
 #define RENDEZVOUS_INTERNAL_H
@@ -23,7 +25,7 @@
 #include "../run/node_name.h"
 #include "rendezvous.h"
 
-enum { RENDEZVOUS_MAGIC = 0x5644525a, RENDEZVOUS_VERSION = 1 };
+enum { RENDEZVOUS_MAGIC = 0x5644525a, RENDEZVOUS_VERSION = 2 };
 
 /* The purposes of the proofs, different from those of any fabric. */
 enum { RENDEZVOUS_OF_REQUEST = 0x5201, RENDEZVOUS_OF_ANSWER };
@@ -34,7 +36,8 @@ enum rendezvous_kind {
     RENDEZVOUS_HELD,
     RENDEZVOUS_MISSING,
     RENDEZVOUS_TABLE,
-    RENDEZVOUS_CLOCK
+    RENDEZVOUS_CLOCK,
+    RENDEZVOUS_SCENARIO
 };
 
 struct rendezvous_address {
@@ -61,7 +64,9 @@ struct rendezvous_guest;
 struct hil_rendezvous {
     struct hil_rendezvous_config config;
     char *why; /* HIL_RENDEZVOUS_WHY; NULL once all have met */
-    uint32_t count;
+    struct hil_rendezvous_place place;
+    char first[HIL_NODE_NAME_BYTES]; /* the first node */
+    uint32_t count;                  /* 0: there is no scenario yet */
     struct loco_key key;
     struct loco_agreement listing;
     unsigned char *here; /* this process's nodes, a bit each */
@@ -138,6 +143,8 @@ void rendezvous_end_serving(struct hil_rendezvous *r);
 /* --- rendezvous_client.c: the other processes */
 
 int rendezvous_register(struct hil_rendezvous *r);
+int rendezvous_ask_scenario(struct hil_rendezvous *r, char **text);
+bool rendezvous_is_lost(struct hil_rendezvous *r);
 int rendezvous_ask_clock(struct hil_rendezvous *r, struct hil_machine_clock *clock);
 
 #endif

@@ -90,7 +90,7 @@ static void server_look_up_own_name(struct hil_rendezvous *r, const char *host)
 
 int rendezvous_listen(struct hil_rendezvous *r)
 {
-    const struct hil_rendezvous_place *place = &r->config.scenario->rendezvous;
+    const struct hil_rendezvous_place *place = &r->place;
     const bool here = server_is_numbers(place->host) || strcmp(place->host, "localhost") == 0;
 
     r->fd = here ? server_listen_by_number(place) : server_listen_by_name(place->port);
@@ -259,6 +259,18 @@ static bool server_admit(struct hil_rendezvous *r, struct rendezvous_guest *gues
     return server_say(r, guest, TCP_WELCOME, 0, answer);
 }
 
+/* For a process without a scenario, which then comes again with its nodes. */
+static bool server_give_scenario(const struct hil_rendezvous *r,
+                                 const struct rendezvous_guest *guest,
+                                 const struct loco_claim *answer)
+{
+    const char *text = r->config.scenario->resolved;
+
+    if (server_say(r, guest, TCP_WELCOME, 0, answer))
+        rendezvous_post(guest->fd, RENDEZVOUS_SCENARIO, text, strlen(text));
+    return false;
+}
+
 static bool server_hear_proof(struct hil_rendezvous *r, struct rendezvous_guest *guest,
                               const struct tcp_greeting *g)
 {
@@ -269,6 +281,8 @@ static bool server_hear_proof(struct hil_rendezvous *r, struct rendezvous_guest 
 
     if (!loco_proves(&r->key, &request, &g->proof))
         return server_refuse(r, guest, LOCO_UNPROVEN, loco_refusal_of(LOCO_UNPROVEN));
+    if (guest->count == 0)
+        return server_give_scenario(r, guest, &answer);
     if (guest->count == r->count && guest->from < r->count)
         return server_admit(r, guest, &answer);
     server_warn(r, guest, "it has another scenario");

@@ -3,6 +3,7 @@
  * themselves. In real time, on machines that may be busy: nothing here depends on how fast anything
  * was.
  */
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
@@ -260,6 +261,66 @@ Test(rendezvous_run, a_port_that_is_taken_is_said_to_be)
     expect_said(&e, "port 18699: Address already in use; rendezvous: HOST:PORT names another port");
     kill(first.pid, SIGINT);
     finish(&first);
+}
+
+/* The first node's process ends after all have registered, because its node's own port is taken.
+ * The others do not wait for it any longer. */
+Test(rendezvous_run, the_others_end_if_the_first_node_leaves_before_the_run)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(18700)};
+    const int taken = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    inet_pton(AF_INET, own_loopback(), &at.sin_addr);
+    cr_assert_eq(bind(taken, (struct sockaddr *)&at, sizeof at), 0);
+    struct process first = start_part(controller(), at_rendezvous(""));
+    struct process others = start_part("converter configs/dcdc20.yaml --id 0-2", at_rendezvous(""));
+    struct ended e = finish(&first);
+    expect_status(&e, 1);
+    expect_said(&e, "port 18700: Address already in use");
+    e = finish(&others);
+    expect_status(&e, 1);
+    expect_said(&e, "lost controller at 127.");
+    close(taken);
+}
+
+/* --- whatever run comes ---------------- */
+
+/* The options are those of a run: the others have no scenario. */
+static void expect_joins(const char *nodes, const char *options)
+{
+    struct arguments a = command("%s rendezvous:%s --wait 100", nodes, own_loopback());
+    struct process joins = start(&a), first = start_part(controller(), at_rendezvous(options));
+    struct ended e = finish(&first);
+
+    expect_ran(&e);
+    e = finish(&joins);
+    expect_ran(&e);
+}
+
+Test(rendezvous_run, nodes_without_a_scenario_join_whatever_run_comes)
+{
+    expect_joins("hiloco node converter[*]", "");
+    cr_expect_gt(number_at(summary_of(in_workspace("out")), "nodes.controller.steps"), 0);
+    expect_joins("hiloco node converter[*]", "--set controller.period_us=10000");
+    expect_joins("converter --id 0-1", "--set converters.count=2 --set duration_s=0.1");
+}
+
+Test(rendezvous_run, a_run_is_not_joined_without_a_scenario_that_fits)
+{
+    struct ended e = run_command("hiloco node converter[*] rendezvous:a:b");
+    expect_status(&e, 2);
+    expect_said(&e, "rendezvous:a:b: after rendezvous: allowed: HOST or HOST:PORT");
+    struct arguments a = command("hiloco node convertr rendezvous:%s --wait 100", own_loopback());
+    struct process joins = start(&a), first = start_part(controller(), at_rendezvous(""));
+    e = finish(&joins);
+    expect_status(&e, 2);
+    expect_said(&e, "there is no node 'convertr' (did you mean 'converter'?)");
+    kill(first.pid, SIGINT);
+    finish(&first);
+    unsetenv("HILOCO_SECRET");
+    e = run_command("hiloco node converter[*] rendezvous:127.0.0.1");
+    expect_status(&e, 2);
+    expect_said(&e, "rendezvous:127.0.0.1: allowed with HILOCO_SECRET or HILOCO_SECRET_FILE");
 }
 
 /* Quotes: brackets are a list in YAML. */

@@ -360,6 +360,59 @@ Test(rendezvous, another_secret_ends_nothing_and_is_said, .timeout = 120)
         party_end(&parties[i]);
 }
 
+/* --- a process without a scenario ------------------------------------------------------------- */
+
+static void fetch(struct party *p, const char *secret, unsigned wait_s, char **text)
+{
+    struct hil_rendezvous_place place = {.port = HIL_RENDEZVOUS_PORT};
+    const struct hil_rendezvous_config config = {.secret = {secret, strlen(secret)},
+                                                 .wait_s = wait_s};
+
+    snprintf(place.host, sizeof place.host, "%s", own_loopback());
+    *text = NULL;
+    p->rc = hil_rendezvous_fetch(&place, &config, text, p->why);
+}
+
+/* It may come before the others have met, and during the run. It changes nothing for them. */
+Test(rendezvous, the_scenario_may_be_fetched, .timeout = 120)
+{
+    struct party parties[2] = {0}, third = {0};
+    char *text;
+
+    party_start(&parties[0], 0, 1, NULL);
+    fetch(&third, "0123456789abcdef", 60, &text);
+    cr_assert_eq(third.rc, 0, "%s", third.why);
+    cr_expect_str_eq(text, parties[0].scenario->resolved);
+    free(text);
+    party_start(&parties[1], 1, 3, NULL);
+    parties_join(parties, 2);
+    expect_addresses(&parties[0]);
+    cr_assert_eq(hil_rendezvous_serve(parties[0].rendezvous), 0);
+    fetch(&third, "0123456789abcdef", 60, &text);
+    cr_assert_eq(third.rc, 0, "%s", third.why);
+    cr_expect_str_eq(text, parties[0].scenario->resolved);
+    free(text);
+    party_end(&parties[0]);
+    party_end(&parties[1]);
+}
+
+Test(rendezvous, a_stranger_gets_no_scenario, .timeout = 120)
+{
+    struct party parties[2] = {0}, stranger = {0};
+    char *text;
+
+    party_start(&parties[0], 0, 1, NULL);
+    fetch(&stranger, "another secret..", 1, &text);
+    cr_expect_eq(stranger.rc, -ETIMEDOUT);
+    cr_expect_null(text);
+    cr_expect(strstr(stranger.why, "for the first node at 127."), "%s", stranger.why);
+    cr_expect(strstr(stranger.why, "it has another secret"), "%s", stranger.why);
+    party_start(&parties[1], 1, 3, NULL);
+    parties_join(parties, 2);
+    party_end(&parties[0]);
+    party_end(&parties[1]);
+}
+
 /* --- strangers -------------------------------------------------------------------------------- */
 
 static int stranger_call(void)
@@ -462,7 +515,7 @@ Test(rendezvous, strangers_are_refused_and_the_others_meet, .timeout = 120)
     parties_join(parties, 2);
     expect_addresses(&parties[0]);
     expect_addresses(&parties[1]);
-    cr_expect(strstr(parties[0].said, "it is of another version: 2 there, 1 here"));
+    cr_expect(strstr(parties[0].said, "it is of another version: 3 there, 2 here"));
     cr_expect(strstr(parties[0].said, "it is not hiloco"));
     cr_expect(strstr(parties[0].said, "it sent what no process of a run sends"));
     party_end(&parties[0]);
