@@ -94,6 +94,28 @@ int loco_channel_check(const struct loco_channel *c)
     return 0;
 }
 
+/* --- errors of setup ---------------------------------------------------------------- */
+
+/* From now on loco_manager_ready returns the error, until all channels that met one are ended. A
+ * lost peer does not hide another error. */
+static void channel_fail(struct loco_channel *c, int error)
+{
+    struct loco_manager *m = c->mgr;
+
+    m->failed += !c->failed;
+    c->failed = true;
+    if (!m->channel_error || error != -ECONNRESET)
+        m->channel_error = error;
+}
+
+static void channel_forgive(struct loco_channel *c)
+{
+    struct loco_manager *m = c->mgr;
+
+    if (c->failed && --m->failed == 0)
+        m->channel_error = 0;
+}
+
 /* --- messages ----------------------------------------------------------------------- */
 
 static void channel_send(struct loco_channel *c, const struct loco_member *member,
@@ -134,7 +156,7 @@ static void channel_refuse(struct loco_channel *c, const struct loco_member *mem
     struct loco_packet p = {.head.kind = LOCO_REFUSE};
 
     loco_log(c->mgr, LOCO_ERROR, "channel %s: node %u %s", c->name, member->node, text);
-    c->mgr->error = -EPROTO;
+    channel_fail(c, -EPROTO);
     snprintf(p.text, sizeof p.text, "%s", text);
     channel_send(c, member, &p, sizeof p.text);
 }
@@ -216,7 +238,7 @@ static void channel_on_lines(struct loco_channel *c, struct loco_member *member,
     else
         loco_log(c->mgr, LOCO_ERROR, "channel %s: node %u does not agree: '%s' here, '%s' there",
                  c->name, member->node, d.here, d.there);
-    c->mgr->error = -EPROTO;
+    channel_fail(c, -EPROTO);
 }
 
 /* --- joining and connecting ----------------------------------------------------------- */
@@ -262,7 +284,7 @@ static bool channel_sizes_match(struct loco_channel *c, const struct loco_member
         loco_log(c->mgr, LOCO_ERROR,
                  "channel %s: node %u connects region %s of %llu bytes, and here it has %zu",
                  c->name, member->node, theirs->name, (unsigned long long)theirs->size, ours->size);
-        c->mgr->error = -EPROTO;
+        channel_fail(c, -EPROTO);
         return false;
     }
     return true;
@@ -286,7 +308,7 @@ static void channel_on_connect(struct loco_channel *c, unsigned i, const struct 
     if (rc) {
         loco_log(c->mgr, LOCO_ERROR, "channel %s: cannot open a link to node %u: %s", c->name,
                  member->node, strerror(-rc));
-        c->mgr->error = rc;
+        channel_fail(c, rc);
         return;
     }
     atomic_store_explicit(&member->incarnation, (member->incarnation + 1) | 1,
@@ -294,6 +316,13 @@ static void channel_on_connect(struct loco_channel *c, unsigned i, const struct 
     if (c->ops && c->ops->on_connect)
         c->ops->on_connect(c, member->node);
     channel_check_ready(c, member);
+}
+
+/* Whether this endpoint does not take the member back, should it restart. It takes a member that
+ * was lost earlier: with that one it has nothing in common yet. */
+static bool member_stays_lost(const struct loco_channel *c, const struct loco_member *member)
+{
+    return loco_member_lost(member) && !member->away && !c->takes_back;
 }
 
 /* Whether this endpoint has to ignore the message: it is for an earlier endpoint of the name, or
@@ -306,7 +335,7 @@ static bool channel_is_for_another(const struct loco_channel *c, const struct lo
         return true;
     if (loco_member_connected(member))
         return head->from != member->endpoint;
-    return loco_member_lost(member) && !c->takes_back;
+    return member_stays_lost(c, member);
 }
 
 /* How many malformed messages are logged. A peer may send any number. */
@@ -341,7 +370,7 @@ void loco_channels_message(struct loco_manager *m, uint32_t node, const void *me
     } else {
         loco_log(m, LOCO_ERROR, "channel %s: refused by node %u: node %u %s", c->name, node, m->id,
                  p.text);
-        m->error = -EPROTO;
+        channel_fail(c, -EPROTO);
     }
 }
 
@@ -398,17 +427,14 @@ static void channel_join_with(const void *tree_node, VISIT visit, void *closure)
 {
     struct loco_channel *c = *(struct loco_channel *const *)tree_node;
     const struct about *n = closure;
-    int member = loco_channel_member(c, n->node);
+    struct loco_member *member = &c->members[loco_channel_member(c, n->node)];
 
-    if (visit != postorder && visit != leaf)
+    if ((visit != postorder && visit != leaf) || member_stays_lost(c, member))
         return;
-    if (loco_member_lost(&c->members[member])) {
-        if (!c->takes_back)
-            return;
-        member_expect_again(c, &c->members[member]);
-    }
+    if (loco_member_lost(member))
+        member_expect_again(c, member);
     if (c->joined)
-        channel_send_regions(c, &c->members[member], LOCO_JOIN);
+        channel_send_regions(c, member, LOCO_JOIN);
 }
 
 void loco_channels_peer_up(struct loco_peer *peer, uint32_t node)
@@ -427,10 +453,12 @@ static void member_lose(struct loco_member *member)
 static void channel_mark_lost(const void *tree_node, VISIT visit, void *closure)
 {
     struct loco_channel *c = *(struct loco_channel *const *)tree_node;
-    int member = loco_channel_member(c, ((const struct about *)closure)->node);
+    int i = loco_channel_member(c, ((const struct about *)closure)->node);
 
-    if (visit == postorder || visit == leaf)
-        member_lose(&c->members[member]);
+    if (visit != postorder && visit != leaf)
+        return;
+    c->members[i].away = false;
+    member_lose(&c->members[i]);
 }
 
 void loco_channels_mark_lost(struct loco_peer *peer, uint32_t node)
@@ -449,7 +477,7 @@ void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)
         struct loco_channel *c = all.at[i];
         int member = loco_channel_member(c, node);
         if (c->missing && !c->members[member].met)
-            m->error = m->error ? m->error : -ECONNRESET;
+            channel_fail(c, -ECONNRESET);
         if (c->ops && c->ops->on_lost)
             c->ops->on_lost(c, node);
     }
@@ -504,7 +532,8 @@ static int channel_name_peer(struct loco_channel *c, struct loco_member *member)
 
     if (!peer || !tsearch(c, &peer->channels, channel_by_name))
         return -ENOMEM;
-    if (!peer->up && loco_peer_lost(m, member->node))
+    member->away = !peer->up && loco_peer_lost(m, member->node);
+    if (member->away)
         member_lose(member);
     int rc = peer->named ? 0 : m->fabric->ops->meet(m->node, member->node);
     peer->named |= !rc;
@@ -628,6 +657,7 @@ void loco_channel_fini(struct loco_channel *c)
     channel_leave_peers(c);
     if (c->joined && c->missing)
         c->mgr->unready--;
+    channel_forgive(c);
     while (c->regions) {
         struct loco_region *r = c->regions;
         c->regions = r->next;

@@ -53,8 +53,8 @@ static void manager_on_peer_up(void *arg, uint32_t peer)
     struct loco_peer *p = loco_by_node_make(&m->peers, peer);
     if (p) {
         p->up = true;
-        if (m->error == -ECONNRESET) /* perhaps the peer that was lost during setup is back */
-            m->error = 0;
+        if (m->channel_error == -ECONNRESET) /* perhaps the peer lost during setup is back */
+            m->channel_error = 0;
         LOCO_TRACE(peer_join, m->id, peer);
         loco_channels_peer_up(p, peer);
     } else {
@@ -247,7 +247,7 @@ int loco_manager_ready(struct loco_manager *m, uint64_t timeout_ns)
 
     for (;;) {
         pthread_mutex_lock(&m->lock);
-        int rc = m->error;
+        int rc = m->error ? m->error : m->channel_error;
         bool ready = m->unready == 0;
         pthread_mutex_unlock(&m->lock);
         if (rc || ready)

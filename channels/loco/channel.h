@@ -22,7 +22,7 @@
  * An endpoint may be ended and another constructed under its name. Endpoints that have met belong
  * together; an endpoint ignores messages of the other's successor. To construct a channel again,
  * all members end their endpoints once none uses the channel any more, and then construct new ones,
- * in any order.
+ * in any order. A member that was lost may also restart after the others have done so.
  *
  * A member that was lost may restart: a new process with the same node id constructs the same
  * channels. The type of a channel decides what happens then.
@@ -72,6 +72,7 @@ struct loco_member {
     bool joined;       /* its join has arrived */
     bool met;          /* it has joined and connected; also while it is lost, until it is back up */
     bool refused;      /* it does not agree, and was told so */
+    bool away;         /* it was lost before this endpoint was constructed, and is not back yet */
     /* 0: not connected yet. Afterwards odd while it is connected, and even while it is lost. */
     LOCO_ATOMIC(uint32_t) incarnation;
     uint64_t room[1];
@@ -114,6 +115,7 @@ struct loco_channel {
     uint32_t endpoint;                  /* its number among this node's endpoints; from 1 */
     bool joined;                        /* loco_channel_join was called */
     bool takes_back;                    /* so do all its parents */
+    bool failed;                        /* its setup met an error, for loco_manager_ready */
     struct loco_member *members;        /* by member index: ascending node ids */
     unsigned member_count;
     unsigned missing;            /* members that it has not met */

@@ -85,11 +85,13 @@ struct loco_manager {
     unsigned unready;                          /* joined channels that still miss a member */
     LOCO_ATOMIC(uint32_t) foreign_count; /* node count of a peer that counts otherwise, or 0 */
     unsigned malformed;                  /* malformed messages received */
-    int error;                           /* the first error of setup, for loco_manager_ready */
+    int error;                           /* no channel's, for loco_manager_ready */
     struct loco_by_node peers;           /* of struct loco_peer */
     LOCO_ATOMIC(uint32_t) epoch;  /* counts the times that all threads got links to some peer */
     LOCO_ATOMIC(uint32_t) losses; /* counts the times that a link lost operations with its peer */
     LOCO_ATOMIC(uint32_t) lost;   /* counts the peers that the channels know to be lost */
+    unsigned failed;              /* channels whose setup met an error */
+    int channel_error;            /* one such error; 0: none */
 };
 
 /*
@@ -115,6 +117,7 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
  *                   another node count than this one (logged; foreign_count is its count)
  *      -ECONNRESET  a peer was lost before it was met
  *      or an error of opening links to a peer
+ * The errors of an endpoint are returned until it is ended; a lost peer's, also until that is back.
  * Called again later, it waits for the peers that have restarted and are up again.
  * Any attached thread.
  */

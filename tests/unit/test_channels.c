@@ -456,6 +456,7 @@ static void disagree(struct node *n, size_t size)
     while (!loco_relax(n->mgr, &wait))
         ; /* both nodes have to see the other's message */
     loco_owned_var_fini(&v);
+    CHECK(n, loco_manager_ready(n->mgr, 0) == 0); /* the error ends with the endpoint */
 }
 
 static void mismatch_body(struct node *n)

@@ -389,3 +389,96 @@ static void given_up_body(struct node *n)
 }
 
 ON_EACH_FABRIC(what_takes_nobody_back_is_made_anew, given_up_body)
+
+/* Node 0 constructs a barrier anew while node 1, its other member, is away. Node 1 does so later,
+ * when node 2 says that node 0 has. */
+struct away {
+    struct loco_sst news;     /* of nodes 0 and 2 */
+    struct loco_sst side;     /* of nodes 1 and 2 */
+    struct loco_barrier pair; /* of nodes 0 and 1 */
+};
+
+static const uint32_t zero = 0, one = 1, two = 2;
+
+static struct loco_members just(const uint32_t *node)
+{
+    return (struct loco_members){node, 1};
+}
+
+static void open_pair(struct node *n, struct away *a)
+{
+    CHECK(n, loco_barrier_init(&a->pair, n->mgr, NULL, "pair", just(n->id ? &zero : &one)) == 0);
+}
+
+static void open_side(struct node *n, struct away *a)
+{
+    CHECK(n, loco_sst_init(&a->side, n->mgr, NULL, "side", just(n->id == 1 ? &two : &one), 8) == 0);
+}
+
+static void open_news(struct node *n, struct away *a)
+{
+    CHECK(n, loco_sst_init(&a->news, n->mgr, NULL, "news", just(n->id ? &zero : &two), 8) == 0);
+}
+
+static void use_pair(struct node *n, struct away *a)
+{
+    loco_fence_global(n->mgr); /* may report once that a write to the dead node was not placed */
+    CHECK(n, loco_barrier_timed(&a->pair, TEST_TIMEOUT) == 0);
+    loco_barrier_fini(&a->pair);
+}
+
+static void stays(struct node *n, struct away *a)
+{
+    open_news(n, a);
+    open_pair(n, a);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    loco_barrier_wait(&a->pair); /* node 1 may die before its arrival is known */
+    AWAIT(n, loco_peer_lost(n->mgr, 1));
+    loco_barrier_fini(&a->pair);
+    open_pair(n, a);
+    tell(&a->news, AGAIN);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    use_pair(n, a);
+    loco_sst_fini(&a->news);
+}
+
+static void goes(struct node *n, struct away *a)
+{
+    open_side(n, a);
+    if (n->life == 0) {
+        open_pair(n, a);
+        CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+        loco_barrier_wait(&a->pair);
+        node_die(n);
+        loco_barrier_fini(&a->pair);
+        loco_sst_fini(&a->side);
+        node_return(n);
+        open_side(n, a);
+    }
+    AWAIT(n, progress_of(&a->side, 2) == AGAIN);
+    open_pair(n, a);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    tell(&a->side, RETURNED);
+    use_pair(n, a);
+    loco_sst_fini(&a->side);
+}
+
+static void relays(struct node *n, struct away *a)
+{
+    open_news(n, a);
+    open_side(n, a);
+    AWAIT(n, progress_of(&a->news, 0) == AGAIN);
+    AWAIT(n, progress_of(&a->side, 1) == RETURNED, tell(&a->side, AGAIN));
+    loco_sst_fini(&a->side);
+    loco_sst_fini(&a->news);
+}
+
+static void away_body(struct node *n)
+{
+    void (*const parts[NODES])(struct node * n, struct away * a) = {stays, goes, relays};
+    struct away a;
+
+    parts[n->id](n, &a);
+}
+
+ON_EACH_FABRIC(what_is_made_anew_while_one_is_away_takes_that_one, away_body)
