@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "loco/fence.h"
+#include "thread_links.h"
 #include "trace_internal.h"
 
 int loco_barrier_init(struct loco_barrier *b, struct loco_manager *manager,
@@ -26,13 +27,30 @@ void loco_barrier_fini(struct loco_barrier *b)
     loco_channel_fini(&b->channel);
 }
 
-/* Arrives at the next round, after a global fence. After -ETIMEDOUT or -EPERM it has not arrived;
- * after any other error of the fence it has. */
+/* Whether each member sees this node's arrivals, and is seen here. */
+static bool barrier_is_connected(const struct loco_barrier *b)
+{
+    struct loco_manager *m = b->channel.mgr;
+
+    pthread_mutex_lock(&m->lock);
+    const bool met = !b->sst.channel.missing && !b->sst.mine->channel.missing;
+    pthread_mutex_unlock(&m->lock);
+    return met;
+}
+
+static bool barrier_has_arrived(int rc)
+{
+    return !rc || rc == -ECONNRESET;
+}
+
+/* Arrives at the next round, after a global fence. After -ECONNRESET it has arrived, too. */
 static int barrier_come(struct loco_barrier *b, uint64_t timeout_ns)
 {
     int rc = loco_fence_global_timed(b->channel.mgr, timeout_ns);
 
-    if (rc == -ETIMEDOUT || rc == -EPERM)
+    if (barrier_has_arrived(rc) && b->count == 0 && !barrier_is_connected(b))
+        rc = -ENOTCONN;
+    if (!barrier_has_arrived(rc))
         return rc;
     b->count++;
     b->come = 0;
@@ -63,7 +81,7 @@ int loco_barrier_passed(struct loco_barrier *b)
 {
     for (; b->come < b->channel.member_count; b->come++) {
         const struct loco_owned_var *row = b->sst.rows[1 + b->come];
-        int come = row ? barrier_has_come(b, row) : 1;
+        int come = row ? barrier_has_come(b, row) : 0;
         if (come != 1)
             return come;
     }
@@ -81,9 +99,13 @@ int loco_barrier_timed(struct loco_barrier *b, uint64_t timeout_ns)
     struct loco_wait wait = loco_wait_for(b->channel.mgr, timeout_ns);
     int passed;
 
+    if (!loco_self(b->channel.mgr))
+        return -EPERM;
     if (!b->waits)
         b->arrived = barrier_come(b, timeout_ns);
-    if (b->arrived == -EPERM || b->arrived == -ETIMEDOUT)
+    if (b->arrived == -ENOTCONN && loco_channel_check(&b->channel))
+        return -ECONNRESET; /* that member never will connect */
+    if (!barrier_has_arrived(b->arrived))
         return b->arrived;
     while (!(passed = loco_barrier_passed(b))) {
         b->waits = loco_relax(b->channel.mgr, &wait) != 0;

@@ -36,6 +36,7 @@ void loco_barrier_fini(struct loco_barrier *barrier);
  *      0
  *      -ECONNRESET  a member was lost before it arrived. Or all have arrived, and the fence found
  *                   that operations of this node were lost with some peer (fence.h)
+ *      -ENOTCONN    a member has not connected yet; the node has not arrived
  *      -EPERM       the calling thread is not attached; the node has not arrived */
 int loco_barrier_wait(struct loco_barrier *barrier);
 
@@ -45,9 +46,9 @@ int loco_barrier_wait(struct loco_barrier *barrier);
 int loco_barrier_timed(struct loco_barrier *barrier, uint64_t timeout_ns);
 
 /* The two halves of a wait, for a thread that serves several nodes. loco_barrier_arrive waits for
- * the fence only, and returns 0 or the fence's error; the node has arrived, except after -EPERM.
- * loco_barrier_passed never waits. It returns 1 when all have arrived, 0 when some have not, or
- * -ECONNRESET when a member was lost before it arrived. */
+ * the fence only, and returns 0, the fence's error, or -ENOTCONN; the node has arrived after 0 and
+ * after -ECONNRESET. loco_barrier_passed never waits. It returns 1 when all have arrived, 0 when
+ * some have not, or -ECONNRESET when a member was lost before it arrived. */
 int loco_barrier_arrive(struct loco_barrier *barrier);
 int loco_barrier_passed(struct loco_barrier *barrier);
 

@@ -621,6 +621,35 @@ static void leaver_body(struct node *n)
 
 ON_EACH_FABRIC(barrier_survives_a_leaver, 2, leaver_body)
 
+/* Node 0 calls before node 1 has constructed its endpoint, which it does when node 0 says so. */
+static void early_barrier_body(struct node *n)
+{
+    struct loco_shared_region r;
+    struct loco_barrier bar;
+    const uint64_t go = 1;
+
+    CHECK(n, loco_shared_region_init(&r, n->mgr, NULL, "r", LOCO_ALL, 8) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    const uint64_t *told = loco_shared_region_local(&r);
+    if (n->id == 1)
+        AWAIT(n, __atomic_load_n(told, __ATOMIC_ACQUIRE));
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    if (n->id == 0) {
+        CHECK(n, loco_barrier_timed(&bar, TEST_TIMEOUT) == -ENOTCONN);
+        CHECK(n, loco_barrier_arrive(&bar) == -ENOTCONN);
+        CHECK(n, loco_barrier_passed(&bar) == 0);
+        loco_shared_region_write(&r, 1, 0, &go, sizeof go);
+    }
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    for (int round = 0; round < 3; round++)
+        CHECK(n, loco_barrier_timed(&bar, TEST_TIMEOUT) == 0);
+    CHECK(n, bar.count == 3);
+    loco_barrier_fini(&bar);
+    loco_shared_region_fini(&r);
+}
+
+ON_EACH_FABRIC(barrier_refuses_to_begin_unconnected, 2, early_barrier_body)
+
 /* --- nodes that share no channel do not connect --------------------------------------------- */
 
 static unsigned peers_up(const struct node *n)

@@ -127,6 +127,34 @@ static void sync_body(struct node *n)
 
 ON_EACH_FABRIC(barrier_and_lock_are_formed_again, sync_body)
 
+/* Node 2 dies when the others have constructed a barrier and wait for it. */
+static void setup_body(struct node *n)
+{
+    struct loco_sst progress;
+    struct loco_barrier bar;
+
+    if (n->life > 0)
+        return;
+    CHECK(n, loco_sst_init(&progress, n->mgr, NULL, "progress", LOCO_ALL, 8) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    if (n->id != DEAD)
+        CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    die_or_see(n, &progress);
+    if (n->id != DEAD) {
+        CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == -ECONNRESET);
+        CHECK(n, loco_barrier_wait(&bar) == -ECONNRESET);
+        loco_barrier_fini(&bar);
+        meet_at(n, &progress, 2); /* the old endpoints have ended */
+        CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", the_other(n)) == 0);
+        CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+        CHECK(n, loco_barrier_wait(&bar) == 0);
+        loco_barrier_fini(&bar);
+    }
+    loco_sst_fini(&progress);
+}
+
+ON_EACH_FABRIC(a_barrier_whose_member_died_in_its_setup_is_formed_again, setup_body)
+
 /* --- queue and ring ------------------------------------------------------------------------ */
 
 static void queue_again(struct node *n, struct loco_sst *progress)
