@@ -435,12 +435,15 @@ static int call_pause(struct call *c)
     return little.until == c->wait.until ? -ETIMEDOUT : 0;
 }
 
+/* The call has its ticket, so it also waits for a slot's node that has not connected yet. */
 static int call_wait_for_turn(struct call *c)
 {
-    int rc = 0;
+    int rc = call_is_turn(c);
 
-    while (!rc && !(rc = call_is_turn(c)))
-        rc = call_pause(c);
+    while (rc == 0 || rc == -ENOTCONN) {
+        call_pause(c);
+        rc = call_is_turn(c);
+    }
     return rc < 0 ? rc : 0;
 }
 

@@ -915,6 +915,41 @@ static void queue_leaver_body(struct node *n)
 
 ON_EACH_FABRIC(shared_queue, leaver_ends_waits, 3, queue_leaver_body)
 
+/* Node 0 pushes before node 1 has constructed its endpoint, which it does when node 0 says so. A
+ * push without a time limit has taken its ticket, so it waits. */
+static void early_push_body(struct node *n)
+{
+    struct loco_shared_queue queue;
+    struct loco_shared_region r;
+    const uint64_t go = 1;
+    uint64_t entry = 0;
+
+    CHECK(n, loco_shared_region_init(&r, n->mgr, NULL, "r", LOCO_ALL, 8) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    const uint64_t *told = loco_shared_region_local(&r);
+    if (n->id == 1)
+        AWAIT(n, __atomic_load_n(told, __ATOMIC_ACQUIRE));
+    CHECK(n, loco_shared_queue_init(&queue, n->mgr, NULL, "q", 0, LOCO_ALL, 4, 8) == 0);
+    if (n->id == 0) {
+        CHECK(n, loco_shared_queue_push(&queue, &entry, 0) == 0); /* its slot is here */
+        CHECK(n, loco_shared_queue_push(&queue, &entry, TEST_TIMEOUT) == -ENOTCONN);
+        loco_shared_region_write(&r, 1, 0, &go, sizeof go);
+        for (entry = 1; entry < 4; entry++)
+            CHECK(n, loco_shared_queue_push(&queue, &entry, UINT64_MAX) == 0);
+    }
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    for (uint64_t got = 9, next = 0; n->id == 1 && next < 4; next++)
+        CHECK(n, loco_shared_queue_pop(&queue, &got, TEST_TIMEOUT) == 0 && got == next);
+    if (n->id == 1)
+        loco_shared_region_write(&r, 0, 0, &go, sizeof go);
+    else
+        AWAIT(n, __atomic_load_n(told, __ATOMIC_ACQUIRE)); /* node 1 pops what is here */
+    loco_shared_queue_fini(&queue);
+    loco_shared_region_fini(&r);
+}
+
+ON_EACH_FABRIC(shared_queue, early_pushes_wait, 2, early_push_body)
+
 /* Ticket 1 uses the slot at node 1, where another thread changes a byte of the entry. */
 static void spoiled_slot_body(struct node *n)
 {
