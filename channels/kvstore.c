@@ -16,11 +16,11 @@
 
 enum { CALLS = 16, KEYS_A_LOCK = 4, LOCKS_EACH_MIN = 64 };
 
-static bool store_config_is_sound(const struct loco_kvstore_config *c)
+static bool store_config_is_sound(const struct loco_kvstore_config *c, uint32_t nodes)
 {
     return c->value_size >= LOCO_KV_VALUE_MIN && c->value_size <= LOCO_KV_VALUE_MAX &&
-           c->capacity > 0 && c->placement <= LOCO_KV_AT_INSERTER &&
-           loco_room_is_empty(c->room, sizeof c->room);
+           c->capacity > 0 && c->capacity <= UINT32_MAX - nodes &&
+           c->placement <= LOCO_KV_AT_INSERTER && loco_room_is_empty(c->room, sizeof c->room);
 }
 
 static void store_config_complete(struct loco_kvstore_config *c, uint32_t nodes)
@@ -89,7 +89,7 @@ int loco_kvstore_init(struct loco_kvstore *s, struct loco_manager *manager,
                       const struct loco_kvstore_config *config)
 {
     *s = (struct loco_kvstore){.config = *config};
-    if (!store_config_is_sound(config))
+    if (!store_config_is_sound(config, manager->count))
         return -EINVAL;
     store_config_complete(&s->config, manager->count);
     s->locks_each = (s->config.locks + manager->count - 1) / manager->count;

@@ -637,6 +637,10 @@ static void op_start(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t key
     op->left = false;
     op->thread = loco_self(s->channel.mgr);
     op->flush = 0;
+    if (!op->thread) {
+        op_finish(op, -EPERM);
+        return;
+    }
     kv_index_prefetch(s->index, op->hash);
     kv_slots_prefetch_home(s->slots, op->lock_host, op->hash, kind != LOCO_KV_READ);
     if (kind != LOCO_KV_READ)

@@ -308,11 +308,12 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
     const struct loco_members owner_only = {.nodes = &owner, .count = 1};
     struct loco_members members = manager->id == owner ? readers : owner_only;
 
+    *v = (struct loco_owned_var){.size = size, .owner = owner};
     if (size == 0 || size > SIZE_MAX / 4)
         return -EINVAL;
     const enum check check = check_of(manager, size);
-    *v = (struct loco_owned_var){
-        .size = size, .record = record_size(size, check), .owner = owner, .check = (uint8_t)check};
+    v->record = record_size(size, check);
+    v->check = (uint8_t)check;
     int rc = loco_channel_init(&v->channel, manager, parent, name, members, &ops);
     if (rc)
         return rc;

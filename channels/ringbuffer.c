@@ -348,7 +348,7 @@ static bool ring_may_tell(const struct loco_ringbuffer *rb)
 /* Tells the sender up to where this receiver has released. */
 static struct loco_ack ring_tell(struct loco_ringbuffer *rb, uint64_t timeout_ns)
 {
-    int rc = ring_may_tell(rb) ? 0 : -ENOTCONN;
+    int rc = !loco_self(rb->channel.mgr) ? -EPERM : ring_may_tell(rb) ? 0 : -ENOTCONN;
 
     if (!rc && rb->thread != loco_self(rb->channel.mgr))
         rc = ring_change_thread(rb, false, timeout_ns);

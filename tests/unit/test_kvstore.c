@@ -221,6 +221,7 @@ static void config_body(struct node *n)
         {.value_size = 7, .capacity = 1},
         {.value_size = 4097, .capacity = 1},
         {.value_size = 8, .capacity = 0},
+        {.value_size = 8, .capacity = UINT32_MAX},
         {.value_size = 8, .capacity = 1, .placement = 2},
     };
     struct loco_kvstore kv;

@@ -35,6 +35,9 @@ struct all {
     struct loco_ringbuffer rings[2]; /* by sender */
     struct loco_shared_queue queue;
     struct loco_kvstore kv;
+    struct loco_barrier waiting; /* node 0 has arrived, and its wait ran out of time */
+    struct loco_kv_window *window;
+    struct loco_message message;  /* was received, and is not released */
     struct loco_atomic_word kept; /* made by an attached thread */
     bool over;
 };
@@ -57,18 +60,22 @@ static void all_open(struct all *a, struct node *n)
         CHECK(n, loco_ringbuffer_init(&a->rings[i], m, NULL, rings[i], i, LOCO_ALL, 256, 8) == 0);
     }
     CHECK(n, loco_barrier_init(&a->bar, m, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_barrier_init(&a->waiting, m, NULL, "waiting", LOCO_ALL) == 0);
     CHECK(n, loco_ticket_lock_init(&a->lock, m, NULL, "lock", 0, LOCO_ALL, 4) == 0);
     CHECK(n, loco_shared_queue_init(&a->queue, m, NULL, "queue", 0, LOCO_ALL, 4, 8) == 0);
     CHECK(n, loco_kvstore_init(&a->kv, m, NULL, "kv", &config) == 0);
     CHECK(n, loco_manager_ready(m, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_kv_window_open(&a->window, &a->kv, 3) == 0);
     a->kept = loco_atomic_of(&a->words[o]);
 }
 
 static void all_close(struct all *a)
 {
+    loco_kv_window_close(a->window);
     loco_kvstore_fini(&a->kv);
     loco_shared_queue_fini(&a->queue);
     loco_ticket_lock_fini(&a->lock);
+    loco_barrier_fini(&a->waiting);
     loco_barrier_fini(&a->bar);
     for (uint32_t i = 0; i < 2; i++) {
         loco_ringbuffer_fini(&a->rings[i]);
@@ -98,6 +105,39 @@ static void words_refuse(struct node *n, struct loco_atomic_word word)
     REFUSED(loco_atomic_post_compare_swap(word, 0, 1, &value).error);
 }
 
+static int polled(struct loco_kv_op *op)
+{
+    while (!loco_kv_poll(op))
+        ;
+    return op->result;
+}
+
+/* This node's own slots need no fabric, so a read by guess could succeed. */
+static void window_refuses(struct all *a)
+{
+    struct node *n = a->n;
+    const uint64_t value = 0;
+
+    for (uint64_t key = 0; key < 20; key++) {
+        loco_kv_start_read(loco_kv_window_op(a->window, 0), key);
+        loco_kv_start_update(loco_kv_window_op(a->window, 1), key, &value);
+        loco_kv_start_delete(loco_kv_window_op(a->window, 2), key);
+        for (unsigned i = 0; i < 3; i++)
+            REFUSED(polled(loco_kv_window_op(a->window, i)));
+    }
+}
+
+/* The thread that acknowledged before has no fence to make when it goes on. */
+static void ring_refuses(struct all *a)
+{
+    struct node *n = a->n;
+    struct loco_ringbuffer *ring = &a->rings[a->other];
+    const struct loco_thread *before = ring->thread;
+
+    REFUSED(loco_ringbuffer_acknowledge(ring, a->message.position).error);
+    CHECK(n, before && ring->thread == before);
+}
+
 static void channels_refuse(struct all *a)
 {
     struct node *n = a->n;
@@ -113,6 +153,7 @@ static void channels_refuse(struct all *a)
     REFUSED(loco_barrier_wait(&a->bar));
     REFUSED(loco_barrier_timed(&a->bar, 0));
     REFUSED(loco_barrier_arrive(&a->bar));
+    REFUSED(loco_barrier_timed(&a->waiting, 0));
     REFUSED(loco_ticket_lock_acquire(&a->lock));
     REFUSED(loco_ticket_lock_try(&a->lock));
     REFUSED(loco_ticket_lock_timed(&a->lock, 0));
@@ -129,6 +170,8 @@ static void channels_refuse(struct all *a)
     REFUSED(loco_fence_thread(n->mgr));
     REFUSED(loco_fence_global(n->mgr));
     CHECK(n, loco_mem_ref_take(n->mgr) == NULL);
+    window_refuses(a);
+    ring_refuses(a);
 }
 
 static void unattached(void *arg)
@@ -163,16 +206,33 @@ static void run_unattached(struct all *a)
         loco_relax(a->n->mgr, &wait);
 }
 
-/* A refused call has changed nothing: the words are zero, and the barrier and the lock work. */
+/* Each node sends two messages, and acknowledges the first of the other's. */
+static void use_the_rings(struct all *a)
+{
+    struct node *n = a->n;
+    struct loco_ringbuffer *theirs = &a->rings[a->other];
+
+    for (int i = 0; i < 2; i++)
+        CHECK(n, loco_ringbuffer_send(&a->rings[n->id], &i, sizeof i, NULL) == 0);
+    CHECK(n, loco_ringbuffer_receive_wait(theirs, &a->message, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_ringbuffer_acknowledge(theirs, a->message.position).error == 0);
+    CHECK(n, loco_ringbuffer_receive_wait(theirs, &a->message, TEST_TIMEOUT) == 0);
+}
+
+/* A refused call has changed nothing: the words are zero, and the barriers and the lock work. */
 static void unattached_body(struct node *n)
 {
     uint64_t value = 1;
     struct all a;
 
     all_open(&a, n);
+    use_the_rings(&a);
+    if (n->id == 0)
+        CHECK(n, loco_barrier_timed(&a.waiting, 0) == -ETIMEDOUT);
     CHECK(n, loco_barrier_wait(&a.bar) == 0);
     run_unattached(&a);
     CHECK(n, loco_barrier_wait(&a.bar) == 0);
+    CHECK(n, loco_barrier_wait(&a.waiting) == 0);
     CHECK(n, loco_atomic_load(a.kept, &value) == 0 && value == 0);
     CHECK(n, loco_ticket_lock_acquire(&a.lock) == 0);
     CHECK(n, loco_ticket_lock_release(&a.lock, LOCO_FENCE_GLOBAL) == 0);
@@ -296,6 +356,9 @@ static void huge_body(struct node *n)
     loco_shared_queue_fini(&queue);
     CHECK(n, loco_ringbuffer_init(&ring, m, NULL, "b/", n->id, LOCO_ALL, 64, 8) == -EINVAL);
     loco_ringbuffer_fini(&ring);
+    memset(&var, 0x5a, sizeof var);
+    CHECK(n, loco_owned_var_init(&var, m, NULL, "v", n->id, LOCO_ALL, 0) == -EINVAL);
+    loco_owned_var_fini(&var);
 }
 
 ON_EACH_FABRIC(huge_sizes_are_refused, 1, huge_body)
