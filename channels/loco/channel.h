@@ -64,7 +64,11 @@ struct loco_members {
     unsigned count;        /* of `nodes` */
 };
 
+#ifdef __cplusplus
+#define LOCO_ALL (loco_members{})
+#else
 #define LOCO_ALL ((struct loco_members){0})
+#endif
 
 struct loco_member {
     uint32_t node;

@@ -378,6 +378,41 @@ template <typename T> class owned_var : pinned
     struct loco_owned_var raw;
 };
 
+/* Memory at each node that every other node can read and write. */
+class shared_region : pinned
+{
+  public:
+    shared_region(const manager &m, const char *name, std::size_t size,
+                  struct loco_members members = {})
+    {
+        check(loco_shared_region_init(&raw, m.get(), nullptr, name, members, size));
+    }
+    ~shared_region()
+    {
+        loco_shared_region_fini(&raw);
+    }
+    void *local()
+    {
+        return loco_shared_region_local(&raw);
+    }
+    struct loco_ack write(std::uint32_t node, std::size_t offset, const void *from,
+                          std::size_t size)
+    {
+        return loco_shared_region_write(&raw, node, offset, from, size);
+    }
+    struct loco_ack read(std::uint32_t node, std::size_t offset, void *to, std::size_t size)
+    {
+        return loco_shared_region_read(&raw, node, offset, to, size);
+    }
+    struct loco_shared_region *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_shared_region raw;
+};
+
 /* A row for each node. */
 template <typename T> class sst : pinned
 {
@@ -468,6 +503,66 @@ template <typename T> class shared_queue : pinned
 
   private:
     struct loco_shared_queue raw;
+};
+
+/* Messages of 1 to `message_max` bytes from one node to many. */
+class ringbuffer : pinned
+{
+  public:
+    ringbuffer(const manager &m, const char *name, std::uint32_t sender, std::size_t capacity,
+               std::size_t message_max, struct loco_members receivers = {})
+    {
+        check(loco_ringbuffer_init(&raw, m.get(), nullptr, name, sender, receivers, capacity,
+                                   message_max));
+    }
+    ~ringbuffer()
+    {
+        loco_ringbuffer_fini(&raw);
+    }
+    /* Returns the message's position; nothing when the time is over. */
+    std::optional<std::uint64_t> send(const void *message, std::size_t size,
+                                      duration timeout = forever)
+    {
+        std::uint64_t position;
+
+        if (!unless(loco_ringbuffer_send_wait(&raw, message, size, &position, ns_of(timeout)),
+                    ETIMEDOUT))
+            return std::nullopt;
+        return position;
+    }
+    bool acknowledged(std::uint64_t position) const
+    {
+        return loco_ringbuffer_acknowledged(&raw, position);
+    }
+    /* False: the time is over. */
+    bool wait(std::uint64_t position, duration timeout = forever) const
+    {
+        return unless(loco_ringbuffer_wait(&raw, position, ns_of(timeout)), ETIMEDOUT);
+    }
+    /* Nothing: the time is over. */
+    std::optional<struct loco_message> receive(duration timeout = forever)
+    {
+        struct loco_message message;
+
+        if (!unless(loco_ringbuffer_receive_wait(&raw, &message, ns_of(timeout)), ETIMEDOUT))
+            return std::nullopt;
+        return message;
+    }
+    void release(std::uint64_t position)
+    {
+        loco_ringbuffer_release(&raw, position);
+    }
+    struct loco_ack acknowledge(std::uint64_t position)
+    {
+        return loco_ringbuffer_acknowledge(&raw, position);
+    }
+    struct loco_ringbuffer *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_ringbuffer raw;
 };
 
 /* A map from words to values. */

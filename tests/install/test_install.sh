@@ -142,6 +142,7 @@ hpp_in() { # STANDARDS...
         for t in owned_var sst shared_queue kvstore; do
             echo "template class loco::$t<double>;"
         done
+        echo 'struct loco_members all() { return LOCO_ALL; }'
         # A guard's destructor must not throw.
         echo 'static_assert(noexcept(std::declval<loco::ticket_lock &>().unlock()));'
         # A time that has passed must not become an endless wait.
@@ -510,6 +511,9 @@ for kind in shared static; do
     check "objects runs as two processes ($kind)" pair objects-$kind
     check "held compiles ($kind)" compile_by "g++ -std=c++17 -O2 -Wall -Wextra -Werror" $kind \
         held tests/install/held.cpp
+    check "streams compiles ($kind)" compile_by "g++ -std=c++17 -O2 -Wall -Wextra -Werror" $kind \
+        streams tests/install/streams.cpp
+    check "streams runs ($kind)" timeout 60 "$work/streams-$kind" "$work/streams-run"
     check "loco::held holds, and releases ($kind)" timeout 30 "$work/held-$kind" \
         127.$(($$ >> 16 & 255)).$(($$ >> 8 & 255)).$(($$ & 255 | 1))
 done
