@@ -47,7 +47,7 @@ typedef void loco_log_fn(void *arg, enum loco_level level, const char *text);
 
 struct loco_manager_config {
     uint32_t node;       /* this node's id, 0..node_count-1 */
-    uint32_t node_count; /* the same at every node */
+    uint32_t node_count; /* the same at every node; at most INT32_MAX */
 
     /* Optional; 0 or NULL takes the default. */
     size_t arena_size;                 /* bytes; default 64 MiB */
@@ -97,10 +97,9 @@ struct loco_manager {
 /*
  * Joins the network as config->node and attaches the calling thread. Returns
  *      0
- *      -EINVAL      `node` is not below `node_count`; a size is out of range; the room is not zero;
- *                   or, on shm, an open node of this fabric has another count or secret
- *      -EADDRINUSE  another process takes part as this node
- *      -ENOSPC      this process has LOCO_MANAGERS_MAX managers already
+ *      -EINVAL      `node` is not below `node_count`; a number is out of range; the room is not
+ * zero; or, on shm, an open node of this fabric has another count or secret -EADDRINUSE  another
+ * process takes part as this node -ENOSPC      this process has LOCO_MANAGERS_MAX managers already
  *      -ENOMEM
  *      or an error of the fabric
  * Any thread. `fabric` must stay open until the manager is closed.

@@ -688,6 +688,42 @@ Test(tcp, links_come_and_go_on_one_connection)
     close_two(pair);
 }
 
+static void expect_no_link(struct end *e)
+{
+    uint64_t value = 7;
+    struct loco_link *link;
+
+    cr_expect_eq(e->fabric->ops->link_open(e->node, 1, &link), -ENOSPC);
+    cr_assert_eq(e->fabric->ops->write(next(e), there(0), &value, sizeof value), LOCO_DONE);
+    flush(e);
+    cr_expect(e->ear.losts == 0 && e->ear.warnings == 0, "%s", e->ear.warning);
+}
+
+/* One that is refused does no harm to the others. */
+Test(tcp, too_many_links_are_refused)
+{
+    enum { AT_ONCE = 256, EVER = 1024 };
+    struct end pair[2];
+    struct loco_link *links[AT_ONCE] = {0};
+
+    open_two(pair);
+    struct end *e = &pair[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    for (unsigned i = 0; i < AT_ONCE; i++)
+        cr_assert_eq(ops->link_open(e->node, 1, &links[i]), 0);
+    e->link = links[0];
+    expect_no_link(e);
+    for (unsigned i = AT_ONCE; i < EVER; i++) {
+        ops->link_close(links[1]);
+        cr_assert_eq(ops->link_open(e->node, 1, &links[1]), 0);
+    }
+    ops->link_close(links[1]);
+    expect_no_link(e);
+    for (unsigned i = 2; i < AT_ONCE; i++)
+        ops->link_close(links[i]);
+    close_two(pair);
+}
+
 /* A node's end is no concern of the links to others of its process. */
 Test(tcp, links_that_share_a_lane_end_apart)
 {

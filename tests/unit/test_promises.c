@@ -363,10 +363,11 @@ static void huge_body(struct node *n)
 
 ON_EACH_FABRIC(huge_sizes_are_refused, 1, huge_body)
 
-Test(promises, huge_mem_refs_are_refused)
+Test(promises, huge_options_are_refused)
 {
     const struct loco_sim_config sim = {.seed = 1};
     const struct loco_manager_config configs[] = {
+        {.node_count = UINT32_MAX},
         {.node_count = 1, .arena_size = SIZE_MAX},
         {.node_count = 1, .block_size = SIZE_MAX},
         {.node_count = 1, .block_size = 64, .block_count = SIZE_MAX / 64 + 2},

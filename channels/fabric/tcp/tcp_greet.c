@@ -431,7 +431,18 @@ static int greet_await_connection(const struct tcp_link *l, int fd)
     return greet_error_of(fd) ? -ECONNRESET : 0;
 }
 
-/* Fills in the link's greeting, and finds the process that it leads to. */
+/* The links to the peer of this one, with it; with the fabric's lock held. */
+static unsigned greet_links_of(const struct tcp_link *l)
+{
+    unsigned count = 0;
+
+    for (const struct tcp_link *other = l->node->links; other; other = other->next)
+        count += other->base.peer == l->base.peer && other->arenas == l->arenas;
+    return count;
+}
+
+/* Fills in the link's greeting, and finds the process that it leads to. Returns 0, -ECONNRESET, or
+ * -ENOSPC if the peer would accept no further link. */
 static int greet_prepare_link(struct tcp_link *l, struct tcp_greeting *g, uint64_t *process)
 {
     struct tcp_node *n = l->node;
@@ -439,15 +450,17 @@ static int greet_prepare_link(struct tcp_link *l, struct tcp_greeting *g, uint64
 
     pthread_mutex_lock(&n->tcp->lock);
     struct tcp_connection *c = n->peers[l->base.peer].connection;
-    const bool up = tcp_is_up(c) && c->arenas == l->arenas;
-    if (up) {
+    int rc = tcp_is_up(c) && c->arenas == l->arenas ? 0 : -ECONNRESET;
+    if (!rc && (c->link_number == TCP_LINKS_MAX || greet_links_of(l) > TCP_TARGETS_MAX))
+        rc = -ENOSPC;
+    if (!rc) {
         key = c->links;
         g->number = c->link_number++;
         *process = c->process;
     }
     pthread_mutex_unlock(&n->tcp->lock);
-    if (!up)
-        return -ECONNRESET;
+    if (rc)
+        return rc;
     g->nonce = greet_nonce_of_link(g->number);
     const struct loco_claim claim = greet_claim_of_link(g);
     g->proof = loco_prove(&key, &claim);
