@@ -110,7 +110,7 @@ static bool manager_config_makes_sense(const struct loco_manager_config *c)
 {
     return c->node < c->node_count && c->node_count <= INT32_MAX && c->arena_size <= SIZE_MAX / 2 &&
            c->block_size <= UINT32_MAX && c->block_count <= UINT32_MAX &&
-           loco_room_is_empty(c->room, sizeof c->room);
+           c->completions <= LOCO_POLLED && loco_room_is_empty(c->room, sizeof c->room);
 }
 
 static void manager_set_defaults(struct loco_manager_config *c)

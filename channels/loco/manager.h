@@ -98,8 +98,9 @@ struct loco_manager {
  * Joins the network as config->node and attaches the calling thread. Returns
  *      0
  *      -EINVAL      `node` is not below `node_count`; a number is out of range; the room is not
- * zero; or, on shm, an open node of this fabric has another count or secret -EADDRINUSE  another
- * process takes part as this node -ENOSPC      this process has LOCO_MANAGERS_MAX managers already
+ *                   zero; or, on shm, an open node of this fabric has another count or secret
+ *      -EADDRINUSE  another process takes part as this node
+ *      -ENOSPC      this process has LOCO_MANAGERS_MAX managers already
  *      -ENOMEM
  *      or an error of the fabric
  * Any thread. `fabric` must stay open until the manager is closed.

@@ -10,7 +10,7 @@
  *                  loco_ringbuffer_acknowledged  have all receivers released up to a position?
  *      receiver    loco_ringbuffer_receive       gets the next message, in place
  *                  loco_ringbuffer_release       gives its place back; the sender learns of it
- * later loco_ringbuffer_acknowledge   gives its place back and tells the sender now
+ *                  loco_ringbuffer_acknowledge   gives its place back, and tells the sender now
  *
  * A position counts the bytes that have gone through the ring. A message's position is where it
  * ends. Positions may wrap: compare them by their signed difference.

@@ -117,7 +117,8 @@ int loco_ticket_lock_timed(struct loco_ticket_lock *lock, uint64_t timeout_ns);
  *
  *      LOCO_FENCE_NONE     none: there were none, or the caller has fenced them
  *      LOCO_FENCE_PAIR     the calling thread's writes to the lock's host. They travel in order
- * with the release, on one link; so this waits only before a handover to another thread of the node
+ *                          with the release, on one link; so this waits only before a handover
+ *                          to another thread of the node
  *      LOCO_FENCE_THREAD   the calling thread's writes to any node
  *      LOCO_FENCE_GLOBAL   the writes of all threads of this node to any node
  *

@@ -368,6 +368,7 @@ Test(promises, huge_options_are_refused)
     const struct loco_sim_config sim = {.seed = 1};
     const struct loco_manager_config configs[] = {
         {.node_count = UINT32_MAX},
+        {.node_count = 1, .completions = LOCO_POLLED + 1},
         {.node_count = 1, .arena_size = SIZE_MAX},
         {.node_count = 1, .block_size = SIZE_MAX},
         {.node_count = 1, .block_size = 64, .block_count = SIZE_MAX / 64 + 2},
