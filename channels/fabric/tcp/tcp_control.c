@@ -23,6 +23,22 @@ void tcp_connection_end(struct tcp_connection *c)
     tcp_wake(c->end.node->tcp);
 }
 
+static void control_warn_of_silence(const struct tcp_connection *c)
+{
+    struct tcp_node *n = c->end.node;
+
+    tcp_warn(n, "node %u: nothing was heard of node %u for %u ms", n->base.id, c->peer->id,
+             n->tcp->config.timeout_ms);
+}
+
+/* The kernel waits no longer than we do (TCP_USER_TIMEOUT), and may notice silence first. */
+static void control_break(struct tcp_connection *c, int error)
+{
+    if (!c->down && (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH))
+        control_warn_of_silence(c);
+    tcp_connection_end(c);
+}
+
 /* --- sending -------------------------------------------------------------------------------- */
 
 static void control_send_unsent(struct tcp_connection *c)
@@ -32,7 +48,7 @@ static void control_send_unsent(struct tcp_connection *c)
         ssize_t sent =
             send(c->end.fd, m->data + m->sent, m->size - m->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0 && errno != EINTR && errno != EAGAIN)
-            tcp_connection_end(c);
+            control_break(c, errno);
         if (sent < 0)
             break;
         m->sent += (size_t)sent;
@@ -174,7 +190,7 @@ void tcp_hear(struct tcp_connection *c)
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
             break;
         if (got <= 0) {
-            tcp_connection_end(c);
+            control_break(c, got ? errno : 0);
             return;
         }
         c->in += (size_t)got;
@@ -271,10 +287,10 @@ static void control_tend(struct tcp_connection *c, uint64_t now)
             control_post(c, TCP_ALIVE, NULL, 0);
     }
     if (!c->down && control_is_over(c, now)) {
-        tcp_warn(n,
-                 c->doubt_ns ? "node %u: a link to node %u broke"
-                             : "node %u: nothing was heard of node %u for %u ms",
-                 n->base.id, c->peer->id, t->config.timeout_ms);
+        if (c->doubt_ns)
+            tcp_warn(n, "node %u: a link to node %u broke", n->base.id, c->peer->id);
+        else
+            control_warn_of_silence(c);
         c->down = true;
     }
     if (c->down)
