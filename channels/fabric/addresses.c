@@ -41,6 +41,30 @@ int loco_address_find(const char *name, struct sockaddr_storage *address)
     return 0;
 }
 
+bool loco_address_is_loopback(const struct sockaddr_storage *address)
+{
+    if (address->ss_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+    return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
+/* Connecting a datagram socket chooses the route, and sends nothing. */
+int loco_address_towards(const struct sockaddr_storage *other, struct sockaddr_storage *own)
+{
+    const struct sockaddr_storage to = loco_address_with_port(other, 9);
+    const int fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    socklen_t size = sizeof *own;
+    int rc = 0;
+
+    if (fd < 0)
+        return -errno;
+    if (connect(fd, (const struct sockaddr *)&to, loco_address_size(&to)) ||
+        getsockname(fd, (struct sockaddr *)own, &size))
+        rc = -errno;
+    close(fd);
+    return rc;
+}
+
 struct sockaddr_storage loco_address_with_port(const struct sockaddr_storage *address,
                                                uint16_t port)
 {

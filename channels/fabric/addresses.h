@@ -10,6 +10,11 @@
  * getaddrinfo. */
 int loco_address_find(const char *name, struct sockaddr_storage *address);
 
+bool loco_address_is_loopback(const struct sockaddr_storage *address);
+
+/* Finds the address of this machine by which it reaches another. Returns 0 or a negative errno. */
+int loco_address_towards(const struct sockaddr_storage *other, struct sockaddr_storage *own);
+
 struct sockaddr_storage loco_address_with_port(const struct sockaddr_storage *address,
                                                uint16_t port);
 

@@ -62,6 +62,24 @@ apart() {
     return $rc
 }
 
+# Runs a command on a machine with an /etc/hosts of its own: NAME-OF-THIS-MACHINE OTHERS COMMAND...
+named() {
+    printf '127.0.0.1 localhost\n127.0.1.1 %s\n%s\n' "$1" "$2" >"$work/hosts-$1"
+    unshare -m sh -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$work/hosts-$1" "${@:3}"
+}
+
+# As in Debian's /etc/hosts, each machine's own name is at 127.0.1.1.
+by_name() {
+    local few=("${slow[@]}" --set converters.count=3 --set 'converters.tolerance={}'
+        --set duration_s=0.5 --wait 60 --set
+        'tcp.nodes=[{controller: true, address: near}, {converters: 0-2, address: far}]')
+    named far '10.73.0.1 near' nsenter -t $there -n "$build/converter" "${few[@]}" --id 0-2 --quiet &
+    converters=$!
+    started+=($converters)
+    named near '10.73.0.2 far' "$build/controller" "${few[@]}" --out "$work/named" &&
+        wait $converters
+}
+
 begin() {
     nsenter -t $there -n "$build/converter" "${slow[@]}" "${places[@]}" --set tcp.timeout_ms=500 \
         --id 0-19 --set duration_s=300 2>"$work/converters" >&2 & converters=$!
@@ -73,6 +91,7 @@ begin() {
 
 echo "--- tcp: a controller in one namespace, 20 converters in another"
 settles "they run for 4 s" "$work/apart" apart
+check "they find each other by their names" by_name
 check "they run again" begin
 check "the cable is pulled" ip link set v0 down
 check "the controller: nothing was heard" \

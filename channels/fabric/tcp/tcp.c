@@ -104,6 +104,26 @@ static int tcp_refuse_address(const struct tcp_node *n, uint32_t id, const char 
     return -EINVAL;
 }
 
+/* Many machines' own name is at loopback in their /etc/hosts (127.0.1.1), and elsewhere on other
+ * machines. So if the node is at such a name and others are not at loopback, the name stands for
+ * the address by which these are reached. */
+static void tcp_mend_own_name(struct tcp_node *n)
+{
+    const char *own_name = n->tcp->addresses[n->base.id];
+    const struct sockaddr_storage own = n->addresses[n->base.id];
+    struct sockaddr_storage better;
+    uint32_t other = 0;
+
+    while (other < n->base.count && loco_address_is_loopback(&n->addresses[other]))
+        other++;
+    if (!loco_address_is_loopback(&own) || !own_name[strspn(own_name, "0123456789.:")] ||
+        other == n->base.count || loco_address_towards(&n->addresses[other], &better))
+        return;
+    for (uint32_t id = 0; id < n->base.count; id++)
+        if (loco_address_same_host((const struct sockaddr *)&own, &n->addresses[id]))
+            n->addresses[id] = better;
+}
+
 static int tcp_make_peers(struct tcp_node *n)
 {
     const uint32_t count = n->base.count;
@@ -120,6 +140,7 @@ static int tcp_make_peers(struct tcp_node *n)
         if (rc)
             return tcp_refuse_address(n, id, gai_strerror(rc));
     }
+    tcp_mend_own_name(n);
     return 0;
 }
 
