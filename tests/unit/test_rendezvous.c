@@ -54,8 +54,9 @@ Test(rendezvous, a_place_is_a_host_and_perhaps_a_port)
     expect_place("fd00::1", "fd00::1", 18699);
     expect_place("[fd00::1]:65535", "fd00::1", 65535);
     expect_place("[fd00::1]", "fd00::1", 18699);
-    for (const char **wrong = (const char *[]){"", ":99", "a:", "a:0", "a:65536", "a:1x", "[a",
-                                               "a b", "10.0.0.300", "[fd00::1]x", NULL};
+    for (const char **wrong =
+             (const char *[]){"", ":99", "a:", "a:0", "a:65536", "a:1x", "[a", "a b", "10.0.0.300",
+                              "[fd00::1]x", "fe80::1", "[fe80::1%eth0]:99", NULL};
          *wrong; wrong++)
         cr_expect_not(hil_rendezvous_place_parse(*wrong, &place), "%s", *wrong);
 }

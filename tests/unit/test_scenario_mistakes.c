@@ -402,13 +402,13 @@ Test(scenario_mistakes, verbs_addresses)
 {
     ONLY(VERBS("  - {controller: true, converters: 0-2}\n"),
          "FILE:15:5: verbs.nodes.0.address is missing; required: an address such as "
-         "10.0.0.1, or the name of a host");
+         "10.0.0.1 but not fe80::1, or the name of a host");
     ONLY(VERBS("  - {controller: true, converters: 0-2, address: 10.0.0}\n"),
          "FILE:15:50: verbs.nodes.0.address is '10.0.0'; allowed: an address such as "
-         "10.0.0.1, or the name of a host");
+         "10.0.0.1 but not fe80::1, or the name of a host");
     ONLY(VERBS("  - {controller: true, converters: 0-2, address: mlx5_0}\n"),
          "FILE:15:50: verbs.nodes.0.address is 'mlx5_0'; allowed: an address such as "
-         "10.0.0.1, or the name of a host");
+         "10.0.0.1 but not fe80::1, or the name of a host");
 }
 
 Test(scenario_mistakes, verbs_ports)

@@ -132,16 +132,18 @@ bool scenario_name_fits(const char *name)
     return name_fits(name) && !isdigit((unsigned char)name[0]) && strchr(name, '.') == NULL;
 }
 
-/* A name is not looked up, because another machine may run the scenario. */
+/* A name is not looked up, because another machine may run the scenario. A link-local address would
+ * mean another host on each machine. */
 static bool address_fits(const char *address)
 {
-    unsigned char parsed[sizeof(struct in6_addr)];
+    struct in6_addr six;
+    struct in_addr four;
     size_t digits = strspn(address, "0123456789.");
 
     if (strchr(address, ':') != NULL)
-        return inet_pton(AF_INET6, address, parsed) == 1;
+        return inet_pton(AF_INET6, address, &six) == 1 && !IN6_IS_ADDR_LINKLOCAL(&six);
     if (address[digits] == '\0')
-        return inet_pton(AF_INET, address, parsed) == 1;
+        return inet_pton(AF_INET, address, &four) == 1;
     for (const char *c = address; *c != '\0'; c++)
         if (!isalnum((unsigned char)*c) && *c != '-' && *c != '.')
             return false;

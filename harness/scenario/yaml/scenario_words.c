@@ -70,7 +70,7 @@ static void say_text(const struct scenario_key *key, unsigned count, char *text,
     else if (key->rule == SCENARIO_NAME)
         snprintf(text, size, "1 to 64 letters, digits, '.', '_' and '-', the first no '.' or '-'");
     else if (key->rule == SCENARIO_ADDRESS)
-        snprintf(text, size, "an address such as 10.0.0.1, or the name of a host");
+        snprintf(text, size, "an address such as 10.0.0.1 but not fe80::1, or the name of a host");
     else if (key->rule == SCENARIO_MEETING)
         snprintf(text, size, HIL_RENDEZVOUS_ALLOWED);
     else if (count > 0)
