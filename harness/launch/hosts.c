@@ -24,10 +24,12 @@
 
 enum { HOSTS_MAX = 64, HOSTS_SECRET = 32, HOSTS_LOOK_MS = 100 };
 
+#define HOSTS_RESULTS "hiloco: results"
+
 /*
  * The shell script that runs on a host. Its input is the run's secret, the size of the scenario and
  * the scenario; then it stays open as long as the run is wanted. At the end of its input the nodes
- * are told to stop. Its output is an archive of the results.
+ * are told to stop. Its output is the line above, and an archive of the results.
  */
 static const char hosts_script[] =
     "d=$(mktemp -d) || exit 1; trap 'rm -rf \"$d\"' EXIT; "
@@ -35,8 +37,14 @@ static const char hosts_script[] =
     "exec 3<&0; hiloco node '%s' \"$d/scenario.yaml\" --out \"$d/out\" --wait %u --quiet >&2 & "
     "p=$!; "
     "(cat <&3 >/dev/null; kill -TERM $p) >/dev/null 2>&1 & c=$!; "
-    "wait $p; rc=$?; kill $c 2>/dev/null; [ ! -d \"$d/out\" ] || tar -C \"$d/out\" -cf - .; exit "
-    "$rc";
+    "wait $p; rc=$?; kill $c 2>/dev/null; "
+    "[ ! -d \"$d/out\" ] || { echo '" HOSTS_RESULTS "'; tar -C \"$d/out\" -cf - .; }; exit $rc";
+
+/* Unpacks the archive into a folder. What a user's shell may print at its start comes before the
+ * line. */
+static const char hosts_unpack[] =
+    "while IFS= read -r line; do case $line in *'" HOSTS_RESULTS "') "
+    "exec tar -C \"$0\" --no-same-owner -xf -;; esac; done; exit 1";
 
 struct host {
     char name[256];
@@ -148,7 +156,7 @@ _Noreturn static void hosts_exec_ssh(const struct host *host, unsigned wait_s)
 _Noreturn static void hosts_exec_tar(const struct host *host)
 {
     signal(SIGINT, SIG_IGN);
-    execlp("tar", "tar", "-C", host->out, "--no-same-owner", "-xf", "-", (char *)NULL);
+    execl("/bin/sh", "sh", "-c", hosts_unpack, host->out, (char *)NULL);
     _exit(127);
 }
 

@@ -73,6 +73,25 @@ assert far["by"] == "round trips" and 0 < far["uncertainty_us"] < 1e5
 END
 }
 
+# Many users' shells print something when they start, also for a command.
+despite_a_greeting() {
+    cat >"$work/greets" <<END
+#!/bin/sh
+echo Welcome; printf 'no newline '
+exec ssh -F $work/ssh_config "\$@"
+END
+    chmod +x "$work/greets"
+    HILOCO_SSH=$work/greets run_on 127.92.0.1,other "$work/both"
+}
+
+# Only ssh says why: there is no archive that could be damaged.
+is_not_reached() {
+    local status=0
+    HILOCO_SSH=false run_on 127.92.0.1,other "$work/nowhere" >"$work/unreached" 2>&1 || status=$?
+    cat "$work/unreached"
+    ((status == 1)) && ! grep -q tar "$work/unreached"
+}
+
 # The commands that read a run's folder can read this one, which has the rows of all nodes.
 is_read() {
     "$build/hiloco" export "$work/both" --csv && "$build/hiloco" report "$work/both" &&
@@ -137,7 +156,10 @@ echo "--- launchers: $(ssh -V 2>&1), an sshd of the test's own"
 check "sshd is there" begin_sshd
 check "hiloco run --hosts: an executor on each of two hosts" run_on 127.92.0.1,other "$work/both"
 check "both left their results, which are brought together" both_ran
+check "again, with shells that print a greeting" despite_a_greeting
+check "the greeting is not taken for results" both_ran
 check "it is a run's folder for other commands" is_read
+check "hosts that are not reached fail without further words" is_not_reached
 check "again in the same folder, with verdicts on the whole" has_verdicts
 check "the first host may be an IPv6 address" run_on ::1,other "$work/six"
 check "one host too few is refused" refused 'one host for each of the scenario' \
