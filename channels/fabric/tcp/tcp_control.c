@@ -263,17 +263,21 @@ void tcp_link_failed(struct tcp_node *n, uint32_t peer, const struct tcp_arenas 
         c->doubt_ns = tcp_now() + tcp_timeout_ns(n->tcp);
 }
 
+static bool control_is_silent(const struct tcp_connection *c, uint64_t now)
+{
+    return now >= c->heard_ns + tcp_timeout_ns(c->end.node->tcp);
+}
+
 /* Whether the peer has been silent for too long, or a link to it broke a while ago. Messages that
  * have arrived are handled before, as it may be this process that stood still. */
 static bool control_is_over(struct tcp_connection *c, uint64_t now)
 {
-    const uint64_t timeout = tcp_timeout_ns(c->end.node->tcp);
-    const bool silent = now >= c->heard_ns + timeout, doubted = c->doubt_ns && now >= c->doubt_ns;
+    const bool doubted = c->doubt_ns && now >= c->doubt_ns;
 
-    if (!silent && !doubted)
+    if (!control_is_silent(c, now) && !doubted)
         return false;
     tcp_hear(c);
-    return !c->down && (doubted || now >= c->heard_ns + timeout);
+    return !c->down && (doubted || control_is_silent(c, now));
 }
 
 static void control_tend(struct tcp_connection *c, uint64_t now)
@@ -287,10 +291,10 @@ static void control_tend(struct tcp_connection *c, uint64_t now)
             control_post(c, TCP_ALIVE, NULL, 0);
     }
     if (!c->down && control_is_over(c, now)) {
-        if (c->doubt_ns)
-            tcp_warn(n, "node %u: a link to node %u broke", n->base.id, c->peer->id);
-        else
+        if (control_is_silent(c, now))
             control_warn_of_silence(c);
+        else
+            tcp_warn(n, "node %u: a link to node %u broke", n->base.id, c->peer->id);
         c->down = true;
     }
     if (c->down)
