@@ -18,7 +18,7 @@ static const char secret[] = "0123456789abcdef";
 
 /* --- the scenario, of four nodes -------------------------------------------------------------- */
 
-/* `first` is the only node here. The port is 18699 plus that. */
+/* `first` is the only node here. The port is 18699 less that. */
 static struct hil_scenario *load(unsigned first)
 {
     static const unsigned nodes[] = {0, 1};
@@ -27,7 +27,7 @@ static struct hil_scenario *load(unsigned first)
     const struct hil_scenario_options options = {.sets = sets, .set_count = 4};
     struct hil_scenario *s;
 
-    snprintf(place, sizeof place, "rendezvous=%s:%u", own_loopback(), HIL_RENDEZVOUS_PORT + first);
+    snprintf(place, sizeof place, "rendezvous=%s:%u", own_loopback(), HIL_RENDEZVOUS_PORT - first);
     if (hil_scenario_load(&s, "configs/quickstart.yaml", &options, message, sizeof message))
         abort();
     s->executors[0].nodes = &nodes[first];
@@ -52,7 +52,7 @@ static struct hil_rendezvous_config config_of(const struct hil_scenario *s)
 static struct sockaddr_in place_of(unsigned first)
 {
     struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)(HIL_RENDEZVOUS_PORT + first))};
+                             .sin_port = htons((uint16_t)(HIL_RENDEZVOUS_PORT - first))};
 
     inet_pton(AF_INET, own_loopback(), &at.sin_addr);
     return at;

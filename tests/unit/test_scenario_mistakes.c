@@ -445,6 +445,16 @@ Test(scenario_mistakes, tcp_nodes)
          "to 65532");
 }
 
+Test(scenario_mistakes, a_rendezvous_at_a_nodes_port)
+{
+    ONLY(SMALL "fabric: tcp\nrendezvous: 10.0.0.1:18700\n",
+         "FILE:13:13: the rendezvous has the port 18700, and so would controller; allowed: none of "
+         "18700 to 18703");
+    ONLY(SMALL "fabric: tcp\nrendezvous: node1\ntcp: {port: 18696}\n",
+         "FILE:13:13: the rendezvous has the port 18699, and so would converter[2]; allowed: none "
+         "of 18696 to 18699");
+}
+
 Test(scenario_mistakes, tcp_wait)
 {
     ONLY(SMALL "tcp: {wait: spim}\n",

@@ -482,6 +482,21 @@ static void node_check_rendezvous(const struct general *g, const char *fabric,
                          fabric);
 }
 
+/* The first node's process listens on the rendezvous's port as well. */
+static void node_check_rendezvous_port(const struct general *g)
+{
+    const struct hil_rendezvous_place *place = &g->scenario->rendezvous;
+    const unsigned first = g->scenario->tcp.port, last = first + g->system->node_count - 1;
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    if (place->port < first || place->port > last)
+        return;
+    hil_instance_name(&g->system->nodes[place->port - first].is, name);
+    scenario_mistake(g->report, &scenario_node_get(g->root, "rendezvous")->at,
+                     "the rendezvous has the port %u, and so would %s; allowed: none of %u to %u",
+                     place->port, name, first, last);
+}
+
 /* Reads the addresses of nodes, for a fabric that uses them. */
 static int node_addresses(struct general *g)
 {
@@ -500,6 +515,8 @@ static int node_addresses(struct general *g)
         scenario_node_get(scenario_node_get(g->root, fabric), "nodes");
     if (g->scenario->rendezvous.host[0]) {
         node_check_rendezvous(g, fabric, list);
+        if (g->scenario->fabric == HIL_FABRIC_TCP)
+            node_check_rendezvous_port(g);
         return 0;
     }
     if (list->count > 0 || g->scenario->fabric == HIL_FABRIC_VERBS)
