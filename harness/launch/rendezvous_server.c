@@ -532,16 +532,35 @@ static int server_turn(struct hil_rendezvous *r, int timeout_ms)
 
 /* --- gathering -------------------------------------------------------------------------------- */
 
-static void server_fill_table(struct hil_rendezvous *r)
+/* A name may lead some processes here over IPv4, and others over IPv6. */
+static int server_refuse_families(struct hil_rendezvous *r, uint32_t node)
+{
+    char name[HIL_NODE_NAME_BYTES], here[INET6_ADDRSTRLEN], there[INET6_ADDRSTRLEN];
+
+    hil_node_name(r->config.scenario->system, node, name);
+    rendezvous_address_text(&r->table[0], here);
+    rendezvous_address_text(&r->table[node], there);
+    rendezvous_explain(r,
+                       "%s is at %s and %s at %s, so they cannot reach each other: rendezvous must "
+                       "be an address, which all reach over IPv4 or all over IPv6",
+                       r->first, here, name, there);
+    return -EPROTO;
+}
+
+static int server_fill_table(struct hil_rendezvous *r)
 {
     for (uint32_t n = 0; n < r->count; n++) {
         const struct rendezvous_guest *holder = server_holder(r, n);
         r->table[n] = holder ? server_place_of(r, holder) : r->own;
     }
+    for (uint32_t n = 1; n < r->count; n++)
+        if (r->table[n].family != r->table[0].family)
+            return server_refuse_families(r, n);
     r->complete = true;
     for (const struct rendezvous_guest *g = r->guests; g; g = g->next)
         if (g->nodes)
             server_post_table(r, g);
+    return 0;
 }
 
 static int server_look(struct hil_rendezvous *r, unsigned char *missing)
@@ -570,9 +589,7 @@ int rendezvous_gather(struct hil_rendezvous *r)
             rc = r->wrong;
     }
     free(missing);
-    if (rc > 0)
-        server_fill_table(r);
-    return rc > 0 ? 0 : rc;
+    return rc > 0 ? server_fill_table(r) : rc;
 }
 
 /* --- afterwards ------------------------------------------------------------------------------- */

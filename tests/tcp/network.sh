@@ -80,6 +80,20 @@ by_name() {
         wait $converters
 }
 
+# The name of the first node's machine leads one process to it over IPv4, and one over IPv6.
+by_both() {
+    local few=("${slow[@]}" --set converters.count=2 --set 'converters.tolerance={}'
+        --set rendezvous=near --wait 20)
+    ip address add fd73::1/64 dev v0 nodad &&
+        nsenter -t $there -n ip address add fd73::2/64 dev v1 nodad || return 0 # no IPv6
+    named four '10.73.0.1 near' nsenter -t $there -n "$build/converter" "${few[@]}" --id 0 &
+    started+=($!)
+    named six 'fd73::1 near' nsenter -t $there -n "$build/converter" "${few[@]}" --id 1 &
+    started+=($!)
+    named near '' "$build/controller" "${few[@]}" --out "$work/both" 2>&1 | tee "$work/families" || true
+    grep -q 'so they cannot reach each other: rendezvous must be an address' "$work/families"
+}
+
 begin() {
     nsenter -t $there -n "$build/converter" "${slow[@]}" "${places[@]}" --set tcp.timeout_ms=500 \
         --id 0-19 --set duration_s=300 2>"$work/converters" >&2 & converters=$!
@@ -92,6 +106,7 @@ begin() {
 echo "--- tcp: a controller in one namespace, 20 converters in another"
 settles "they run for 4 s" "$work/apart" apart
 check "they find each other by their names" by_name
+check "processes that came over IPv4 and IPv6 are told that they do not fit" by_both
 check "they run again" begin
 check "the cable is pulled" ip link set v0 down
 check "the controller: nothing was heard" \
