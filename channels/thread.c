@@ -82,16 +82,30 @@ static int thread_make(struct loco_manager *m, struct loco_thread **made)
     return 0;
 }
 
+/* Whether the calling thread is attached. Its table may still name a context of a manager that had
+ * this one's slot and was closed meanwhile. */
+static bool thread_is_attached(const struct loco_manager *m)
+{
+    const struct loco_thread *self = loco_self(m);
+
+    if (!self)
+        return false;
+    loco_each_thread(m, t)
+    {
+        if (t == self)
+            return t->attached && pthread_equal(t->owner, pthread_self());
+    }
+    return false;
+}
+
 int loco_thread_attach(struct loco_manager *m)
 {
-    if (loco_self(m))
-        return -EEXIST;
-
     pthread_mutex_lock(&m->lock);
     struct loco_thread *t = thread_find_detached(m);
-    int rc = t ? 0 : thread_make(m, &t);
+    int rc = thread_is_attached(m) ? -EEXIST : t ? 0 : thread_make(m, &t);
     if (!rc) {
         t->attached = true;
+        t->owner = pthread_self();
         t->told = atomic_load(&m->losses);
         loco_mem_pool_fill(t);
         loco_context_table()[m->slot] = t;

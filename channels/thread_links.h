@@ -17,7 +17,8 @@ struct loco_thread {
     struct loco_manager *mgr;
     uint64_t number; /* number of the newest operation */
     uint32_t told;   /* number of losses reported to the thread */
-    bool attached;   /* protected by the manager's lock */
+    bool attached;   /* protected by the manager's lock, as is `owner` */
+    pthread_t owner; /* the thread that attached last */
     struct loco_mem_pool *pool;
     struct loco_thread *next; /* next on the manager's list */
     /* Has, for each peer, a struct loco_link *_Atomic; NULL while no channel has connected. When a

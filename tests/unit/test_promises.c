@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "tests/nodes.h"
@@ -241,6 +242,54 @@ static void unattached_body(struct node *n)
 }
 
 ON_EACH_FABRIC(a_thread_that_is_not_attached_is_refused, 2, unattached_body)
+
+/* --- a thread that outlives its manager --------------------------------------------------------
+ */
+
+struct worker {
+    struct node *n;
+    _Atomic int step;
+};
+
+static void *outlive(void *arg)
+{
+    struct worker *w = arg;
+
+    CHECK(w->n, loco_thread_attach(w->n->mgr) == 0);
+    w->step = 1;
+    while (w->step != 2)
+        sched_yield();
+    CHECK(w->n, loco_thread_attach(w->n->mgr) == 0);
+    CHECK(w->n, loco_thread_attach(w->n->mgr) == -EEXIST);
+    loco_thread_detach(w->n->mgr);
+    return NULL;
+}
+
+/* The manager's slot is given again when all others were. */
+static void outlived_body(struct node *n)
+{
+    const struct loco_manager_config config = {
+        .node_count = 1, .arena_size = 1 << 12, .block_size = 64, .block_count = 1};
+    struct worker w = {.n = n};
+    const unsigned slot = n->mgr->slot;
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, outlive, &w);
+    while (w.step != 1)
+        sched_yield();
+    for (unsigned i = 0; i < LOCO_MANAGERS_MAX; i++) {
+        loco_manager_close(n->mgr);
+        CHECK(n, loco_manager_open(&n->mgr, n->fabric, &config) == 0);
+    }
+    CHECK(n, n->mgr->slot == slot);
+    w.step = 2;
+    pthread_join(thread, NULL);
+}
+
+Test(promises, a_closed_manager_has_detached_its_threads)
+{
+    cr_assert_eq(run_nodes(ON_THREADS, 1, outlived_body, NULL), 0);
+}
 
 /* --- a word that is kept -------------------------------------------------------------------- */
 
