@@ -301,3 +301,36 @@ Test(peers, are_heard_in_order_each_and_in_no_order_among_them)
     }
     cr_assert(crossed > 0, "the messages of two peers came in one order");
 }
+
+/* --- who is not there --------------------------------------------------------------------- */
+
+static void crash_again_body(struct node *n)
+{
+    struct loco_fabric *sim = n->fabric;
+    const uint64_t begun = 1;
+    struct place p;
+
+    open_place(&p, n);
+    if (n->id == 1) {
+        await_begun(n, &p);
+        loco_sim_crash(sim, 1);
+        loco_sim_crash(sim, 1);
+        loco_sim_crash(sim, 2);
+        loco_sim_crash(sim, UINT32_MAX);
+    } else {
+        loco_shared_region_write(&p.memory, 1, BEGUN, &begun, sizeof begun);
+        AWAIT(n, loco_peer_lost(n->mgr, 1));
+        loco_sim_crash(sim, 1);
+        loco_sim_cut(sim, 0, 1);
+        loco_sim_cut(sim, 2, 0);
+        CHECK(n, loco_barrier_wait(&p.barrier) == -ECONNRESET);
+    }
+    close_place(&p);
+}
+
+Test(peers, who_is_not_there_is_left_alone)
+{
+    cr_assert_eq(run_nodes(ON_SIM, 2, crash_again_body, NULL), 0);
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        cr_assert_eq(run_chaos_nodes(seed, LOCO_SIM_DEFERRED, 2, crash_again_body, NULL), 0);
+}

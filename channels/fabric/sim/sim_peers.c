@@ -177,7 +177,7 @@ static bool peers_are_to_meet(const struct sim_node *a, const struct sim_node *b
 
 static struct sim_node *node_that_is_open(const struct sim *s, uint32_t id)
 {
-    struct sim_node *n = s->nodes[id];
+    struct sim_node *n = id < s->node_count ? s->nodes[id] : NULL;
 
     return n && !n->closed ? n : NULL;
 }
@@ -283,8 +283,10 @@ void sim_node_close(struct loco_node *base)
 void loco_sim_crash(struct loco_fabric *fabric, uint32_t id)
 {
     struct sim *s = (struct sim *)fabric;
-    struct sim_node *n = s->nodes[id];
+    struct sim_node *n = node_that_is_open(s, id);
 
+    if (!n)
+        return;
     n->silent = !s->config.chaos || sim_draw(&s->random) % 2;
     s->base.busy++; /* never undone: its direct stores must not reach other nodes any more */
     node_end(n, LOST);
@@ -297,10 +299,11 @@ void loco_sim_crash(struct loco_fabric *fabric, uint32_t id)
 
 void loco_sim_cut(struct loco_fabric *fabric, uint32_t a, uint32_t b)
 {
-    struct sim *s = (struct sim *)fabric;
+    const struct sim *s = (const struct sim *)fabric;
+    struct sim_node *one = node_that_is_open(s, a), *other = node_that_is_open(s, b);
 
-    if (!peers_are_to_meet(s->nodes[a], s->nodes[b]))
+    if (!one || !other || !peers_are_to_meet(one, other))
         return;
-    news_tell(s->nodes[a], s->nodes[b], LOST, NULL, 0);
-    news_tell(s->nodes[b], s->nodes[a], LOST, NULL, 0);
+    news_tell(one, other, LOST, NULL, 0);
+    news_tell(other, one, LOST, NULL, 0);
 }

@@ -83,7 +83,8 @@ void loco_sim_sleep(struct loco_fabric *sim, uint64_t time, unsigned order);
  * Node `id` dies. Its peers lose it; under chaos, each at a time of its own. Whatever its
  * operations in flight have not done at a peer by then is never done there. The program closes the
  * dead node's channels and manager as usual, which has no effect on the others. Afterwards it may
- * open the node again, as if it had restarted.
+ * open the node again, as if it had restarted. A node that is not open is left alone, also by
+ * loco_sim_cut.
  */
 void loco_sim_crash(struct loco_fabric *sim, uint32_t id);
 
