@@ -343,6 +343,35 @@ Test(processes, all_nodes_of_one_that_is_killed_are_lost)
     loco_shm_close(fabric);
 }
 
+/* --- the directory ------------------------------------------------------------------------------
+ */
+
+static void *open_and_leave(void *failures)
+{
+    struct loco_fabric *fabric;
+
+    for (unsigned i = 0; i < 2000; i++) {
+        if (loco_shm_open(&fabric, directory))
+            atomic_fetch_add((_Atomic unsigned *)failures, 1);
+        else
+            loco_shm_close(fabric);
+    }
+    return NULL;
+}
+
+/* The last to leave removes the directory, perhaps while another is about to enter it. */
+Test(processes, one_comes_while_the_last_leaves)
+{
+    _Atomic unsigned failures = 0;
+    pthread_t other_thread;
+
+    make_directory();
+    cr_assert_eq(pthread_create(&other_thread, NULL, open_and_leave, &failures), 0);
+    open_and_leave(&failures);
+    pthread_join(other_thread, NULL);
+    cr_expect_eq(failures, 0);
+}
+
 /* --- what the nodes of a process must have in common ------------------------------------------ */
 
 Test(processes, nodes_of_one_are_of_one_network)

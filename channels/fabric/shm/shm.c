@@ -263,11 +263,15 @@ static const struct loco_fabric_ops shm_ops = {
 int shm_make_directory(const char *path)
 {
     struct stat st;
+    int rc;
 
-    if (mkdir(path, 0700) && errno != EEXIST)
-        return -errno;
-    if (lstat(path, &st))
-        return -errno;
+    do { /* a process that leaves may remove it in between */
+        if (mkdir(path, 0700) && errno != EEXIST)
+            return -errno;
+        rc = lstat(path, &st) ? -errno : 0;
+    } while (rc == -ENOENT);
+    if (rc)
+        return rc;
     if (!S_ISDIR(st.st_mode))
         return -ENOTDIR;
     return st.st_uid == geteuid() && (st.st_mode & 077) == 0 ? 0 : -EPERM;
