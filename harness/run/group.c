@@ -45,13 +45,21 @@ static struct hil_executor_state *executor_of(const struct hil_group *g)
     return &g->run->state->executors[g->run->executor];
 }
 
-static int open_node(struct hil_group *g, struct loco_fabric *fabric, unsigned node)
+static int open_node(struct hil_group *g, struct loco_fabric *fabric)
 {
-    int rc = hil_node_open(&g->nodes[g->count], g->run, fabric, node);
+    int rc = hil_node_open(g->nodes[g->count], fabric);
 
     hil_beat(&executor_of(g)->heartbeat);
     if (!rc)
         g->count++;
+    return rc;
+}
+
+static int begin_node(const struct hil_group *g, struct hil_node *node)
+{
+    int rc = hil_step_begin(node->step);
+
+    hil_beat(&executor_of(g)->heartbeat);
     return rc;
 }
 
@@ -64,13 +72,22 @@ static void order_nodes(struct hil_group *g)
         g->nodes[i - 1]->next = g->nodes[i];
 }
 
+/* What the steps of all nodes touch is allocated in rows: first the nodes with their steps, and at
+ * last their components. A thousand nodes then need few pages, and a step's lines are near those of
+ * the step before it, so that the processor fetches them ahead. */
 static int open_nodes(struct hil_group *g, struct loco_fabric *fabric,
                       const struct hil_executor_config *nodes)
 {
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < nodes->count; i++)
-        rc = open_node(g, fabric, nodes->nodes[i]);
+        rc = hil_node_new(&g->nodes[i], g->run, nodes->nodes[i]);
+    while (!rc && g->count < nodes->count)
+        rc = open_node(g, fabric);
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        rc = begin_node(g, g->nodes[i]);
+    for (unsigned i = g->count; i < nodes->count; i++)
+        hil_node_close(g->nodes[i]);
     if (!rc && g->run->scenario->mode == HIL_REALTIME)
         order_nodes(g);
     return rc;

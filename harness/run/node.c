@@ -52,17 +52,29 @@ static int node_open_on(struct hil_node *node, struct loco_fabric *fabric)
     return rc;
 }
 
-int hil_node_open(struct hil_node **opened, const struct hil_run *run, struct loco_fabric *fabric,
-                  unsigned id)
+void *hil_node_room(struct hil_node *node)
 {
-    const struct hil_scenario *s = run->scenario;
-    struct hil_node *node = hil_lines_new(sizeof *node);
+    return (char *)node + hil_whole_lines(sizeof *node);
+}
+
+int hil_node_new(struct hil_node **made, const struct hil_run *run, unsigned id)
+{
+    struct hil_node like = {.run = run, .id = id, .config = &run->scenario->system->nodes[id]};
+    struct hil_node *node = hil_lines_new(hil_whole_lines(sizeof *node) + hil_step_size(&like));
 
     if (!node)
         return -ENOMEM;
-    node->run = run;
-    node->id = id;
-    node->config = &s->system->nodes[id];
+    *node = like;
+    *made = node;
+    return 0;
+}
+
+int hil_node_open(struct hil_node *node, struct loco_fabric *fabric)
+{
+    const struct hil_run *run = node->run;
+    const struct hil_scenario *s = run->scenario;
+    const unsigned id = node->id;
+
     node->state = &run->state->nodes[id];
     node->state->here = true;
     node->live = (struct hil_live){.tell_ns = first_tell(run, id),
@@ -84,14 +96,11 @@ int hil_node_open(struct hil_node **opened, const struct hil_run *run, struct lo
     if (run->recorder)
         node->events = hil_recorder_events(run->recorder, run->executor);
     int rc = node_open_on(node, fabric);
-    if (rc) {
-        hil_node_close(node);
+    if (rc)
         return rc;
-    }
     node->init_ns = loco_clock(node->mgr);
     hil_stream_prepare(node->stream);
     hil_stream_prepare(node->events);
-    *opened = node;
     return 0;
 }
 
@@ -404,7 +413,7 @@ int hil_node_reopen(struct hil_node *node)
     int rc = node_open_on(node, fabric);
     if (!rc)
         node->init_ns = loco_clock(node->mgr);
-    return rc;
+    return rc ? rc : hil_step_begin(node->step);
 }
 
 void hil_node_close(struct hil_node *node)

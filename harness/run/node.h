@@ -56,9 +56,15 @@ struct hil_node {
     struct hil_links links;
 };
 
-/* Opens node `id` on the fabric. Returns 0 or a negative errno. */
-int hil_node_open(struct hil_node **node, const struct hil_run *run, struct loco_fabric *fabric,
-                  unsigned id);
+/* Allocates node `id`, with room for its step behind it. Returns 0 or -ENOMEM. */
+int hil_node_new(struct hil_node **node, const struct hil_run *run, unsigned id);
+
+/* The room for the node's step: hil_step_size() bytes. */
+void *hil_node_room(struct hil_node *node);
+
+/* Opens the node on the fabric. hil_step_begin then creates its components. Returns 0 or a negative
+ * errno. In both cases the caller closes the node. */
+int hil_node_open(struct hil_node *node, struct loco_fabric *fabric);
 
 /* Whether all peers are here: 1 yes, 0 not yet, or an error as of loco_manager_ready. */
 int hil_node_connected(struct hil_node *node);
@@ -96,6 +102,7 @@ void hil_node_get_ready(struct hil_node *node);
 /* Tells the peers, and programs that watch the run, that this node has reached a stage. */
 void hil_node_report(struct hil_node *node, enum hil_stage stage);
 
+/* Also closes a node that was never opened, or that failed to open; accepts NULL. */
 void hil_node_close(struct hil_node *node);
 
 /* In virtual time: opens a crashed node anew in its old place. It then connects on its own. Returns

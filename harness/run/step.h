@@ -22,8 +22,11 @@
 struct hil_node;
 struct hil_step;
 
-/* Makes the node's components and everything that their steps need. Returns 0 or a negative errno.
- * In both cases hil_step_close frees what was made; it accepts NULL. */
+/* Bytes that the step of this node takes, with what it works on. The node need not be open. */
+size_t hil_step_size(struct hil_node *node);
+
+/* Makes the step in the node's room. hil_step_begin then creates the components. Returns 0 or a
+ * negative errno. In both cases hil_step_close frees what was made; it accepts NULL. */
 int hil_step_open(struct hil_step **step, struct hil_node *node);
 void hil_step_close(struct hil_step *step);
 

@@ -426,7 +426,7 @@ static void make_measures(struct hil_step *s)
         make_recorded(s, hil_step_signal_at(s, &config->recorded[i]));
 }
 
-/* --- memory: one block, so that data of a step is close together ------------------------------ */
+/* --- memory: one block behind the node, so that data of a step is close together -------------- */
 
 /* Cuts pieces from one block. `memory` is NULL while the total size is counted. */
 struct make_cutter {
@@ -508,10 +508,13 @@ static void make_places(struct hil_step *s)
         s->value_count += make_system(s)->links[c->incoming[i]].count;
 }
 
-int hil_step_open(struct hil_step **step, struct hil_node *node)
+/* Cuts the step and its parts from `memory`, and returns their size. */
+static size_t make_cut_step(char *memory, struct hil_node *node)
 {
     const struct hil_node_config *c = node->config;
     const struct make_sizes sizes = make_find_sizes(node);
+    struct make_cutter cutter = {.memory = memory};
+    struct hil_step *to = make_cut(&cutter, 1, sizeof *to);
     struct hil_step s = {.node = node,
                          .continuous = c->continuous,
                          .part_count = c->component_count,
@@ -522,20 +525,29 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
                          .told = &node->run->state->executors[node->run->executor],
                          .goes_on = node->run->scenario->on_lost == HIL_RESTART,
                          .answered = sizes.answers,
-                         .tap = hil_tap_open(&node->run->state->taps, node->run->state, node->id),
                          .tells_time = node->id == hil_first_node(node->run->scenario),
                          .row = hil_columns_places(node->run->scenario, node->id)};
-    struct make_cutter cutter = {0};
 
     make_places(&s);
-    make_cut(&cutter, 1, sizeof s);
     make_cut_all(&s, &cutter, c, &sizes);
-    cutter = (struct make_cutter){.memory = hil_lines_new(cutter.used)};
-    if (!cutter.memory)
-        return -ENOMEM;
-    *step = make_cut(&cutter, 1, sizeof s);
-    **step = s;
-    make_cut_all(*step, &cutter, c, &sizes);
+    if (to)
+        *to = s;
+    return cutter.used;
+}
+
+size_t hil_step_size(struct hil_node *node)
+{
+    return make_cut_step(NULL, node);
+}
+
+int hil_step_open(struct hil_step **step, struct hil_node *node)
+{
+    void *memory = hil_node_room(node);
+
+    memset(memory, 0, hil_step_size(node));
+    make_cut_step(memory, node);
+    *step = memory;
+    (*step)->tap = hil_tap_open(&node->run->state->taps, node->run->state, node->id);
     make_parts(*step);
     make_arrivals(*step);
     make_departures(*step);
@@ -556,13 +568,13 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
     if (rc)
         return rc;
     (*step)->tuned = (*step)->tuner != NULL;
-    (*step)->split = c->shards > 1;
+    (*step)->split = node->config->shards > 1;
     if ((*step)->split)
-        rc = hil_shards_open(*step, c->shards);
+        rc = hil_shards_open(*step, node->config->shards);
     if (rc)
         return rc;
     hil_step_count_in_run(*step);
-    return hil_step_begin(*step);
+    return 0;
 }
 
 /* --- components ------------------------------------------------------------------------------- */
@@ -699,5 +711,4 @@ void hil_step_close(struct hil_step *s)
     hil_faults_close(s);
     hil_tuner_close(s);
     hil_shards_close(s->shards);
-    free(s);
 }

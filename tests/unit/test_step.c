@@ -722,7 +722,9 @@ static void bring_back(struct rig *rig, unsigned node)
 {
     struct hil_node **back = &rig->group.nodes[node];
 
-    cr_assert_eq(hil_node_open(back, &rig->run, rig->fabric, node), 0);
+    cr_assert_eq(hil_node_new(back, &rig->run, node), 0);
+    cr_assert_eq(hil_node_open(*back, rig->fabric), 0);
+    cr_assert_eq(hil_step_begin((*back)->step), 0);
     struct loco_wait wait = loco_wait_for((*back)->mgr, TIMEOUT_NS);
     while (!hil_node_connected(*back))
         cr_assert_eq(loco_relax((*back)->mgr, &wait), 0);

@@ -401,6 +401,7 @@ Test(tuning, a_node_that_comes_back_is_as_it_was_tuned)
     struct hil_node *node = rig.group.nodes[1];
     hil_step_close(node->step);
     cr_assert_eq(hil_step_open(&node->step, node), 0);
+    cr_assert_eq(hil_step_begin(node->step), 0);
     play(&rig, 400);
     cr_expect_eq(out_of(&rig, "h"), 10);
     close_rig(&rig);
