@@ -182,7 +182,7 @@ size_t hil_links_arena_size(const struct hil_system *s, unsigned node)
 {
     const struct hil_node_config *n = &s->nodes[node];
     const size_t star = node == 0 ? s->node_count : 1;
-    size_t size = 9216 + 512 * star + hil_tuning_vars_size(s, node);
+    size_t size = 2048 + 512 * star + hil_tuning_vars_size(s, node);
 
     for (unsigned i = 0; i < n->link_count; i++)
         size += 192 + 2 * hil_message_size(&s->links[n->first_link + i]);

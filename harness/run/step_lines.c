@@ -103,6 +103,7 @@ static void lines_add_node(struct lines_draft *d, const struct hil_node *node)
     lines_add_copies(d, s, hil_step_local_late(s));
     lines_add(d, s->tap, sizeof *s->tap);
     lines_add(d, node->mgr, offsetof(struct loco_manager, config));
+    lines_add(d, &node->mgr->lost, sizeof node->mgr->lost);
 }
 
 int hil_step_lines_open(struct hil_step_lines *l, struct hil_node *const *nodes, unsigned count)

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "../../loco/memory.h"
 #include "../../room.h"
 #include "../by_node_make.h"
 #include "../words.h"
@@ -216,12 +216,12 @@ static int sim_arena_map(struct loco_node *base, size_t size, struct loco_arena 
     if (!more)
         return -ENOMEM;
     n->arenas = more;
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
+    unsigned char *memory = calloc(1, size + LOCO_CACHE_LINE);
+    if (!memory)
         return -ENOMEM;
-    n->arenas[n->arena_count] = (struct sim_arena){memory, size};
-    *arena = (struct loco_arena){.base = memory, .size = size, .number = n->arena_count++};
+    unsigned char *line = memory + LOCO_CACHE_LINE - (uintptr_t)memory % LOCO_CACHE_LINE;
+    n->arenas[n->arena_count] = (struct sim_arena){memory, line, size};
+    *arena = (struct loco_arena){.base = line, .size = size, .number = n->arena_count++};
     return 0;
 }
 
@@ -352,7 +352,7 @@ static void sim_free_node(struct sim *s, struct sim_node *n)
         n->news = next;
     }
     for (uint32_t i = 0; i < n->arena_count; i++)
-        munmap(n->arenas[i].base, n->arenas[i].size);
+        free(n->arenas[i].memory);
     free(n->arenas);
     loco_by_node_free(&n->peers);
     free(n);

@@ -55,7 +55,8 @@ struct sim_fiber {
 };
 
 struct sim_arena {
-    unsigned char *base;
+    void *memory;        /* as it was allocated */
+    unsigned char *base; /* its first whole cache line */
     size_t size;
 };
 
