@@ -205,43 +205,49 @@ ssize_t send(int fd, const void *data, size_t size, int flags)
 
 enum { STAR = 5 };
 
-/* Node 0 is of one process, as far as the fabric knows, all the others of another; and the first
- * has a link to each of these. */
+/* Node 0 is of one process, as far as the fabric knows, the others of one or two more. Node 0 has a
+ * link to each of the others. */
 struct star {
     struct end at[STAR];
     struct loco_link *links[STAR];
+    struct loco_fabric *fabrics[3];
 };
 
-static void open_star(struct star *s)
+static void open_star_of(struct star *s, uint32_t processes)
 {
-    struct loco_fabric *first = open_with((struct loco_tcp_config){0}),
-                       *second = open_with((struct loco_tcp_config){0});
     struct end *e = s->at;
 
+    for (uint32_t i = 0; i < processes; i++)
+        s->fabrics[i] = open_with((struct loco_tcp_config){0});
+    const struct loco_fabric_ops *ops = s->fabrics[0]->ops;
     for (uint32_t id = 0; id < STAR; id++) {
-        cr_assert_eq(open_node(&e[id], id ? second : first, id, STAR), 0);
+        struct loco_fabric *fabric = s->fabrics[id ? 1 + id % (processes - 1) : 0];
+        cr_assert_eq(open_node(&e[id], fabric, id, STAR), 0);
         cr_assert_eq(map(&e[id]), 0);
     }
     for (uint32_t id = 1; id < STAR; id++) {
         WAIT_UNTIL(&e[id], e[id].ear.ups == STAR - 1);
-        cr_assert_eq(second->ops->send(e[id].node, 0, "hello", 5), 0);
+        cr_assert_eq(ops->send(e[id].node, 0, "hello", 5), 0);
     }
     WAIT_UNTIL(e, e->ear.messages == STAR - 1);
     for (uint32_t id = 1; id < STAR; id++)
-        cr_assert_eq(first->ops->link_open(e->node, id, &s->links[id]), 0);
+        cr_assert_eq(ops->link_open(e->node, id, &s->links[id]), 0);
+}
+
+static void open_star(struct star *s)
+{
+    open_star_of(s, 2);
 }
 
 static void close_star(struct star *s)
 {
-    struct loco_fabric *first = s->at[0].fabric, *second = s->at[1].fabric;
-
     for (uint32_t id = 1; id < STAR; id++)
-        first->ops->link_close(s->links[id]);
+        s->fabrics[0]->ops->link_close(s->links[id]);
     for (uint32_t id = 0; id < STAR; id++)
         if (s->at[id].node)
             close_node(&s->at[id]);
-    loco_tcp_close(first);
-    loco_tcp_close(second);
+    for (uint32_t i = 0; i < 3; i++)
+        loco_tcp_close(s->fabrics[i]);
 }
 
 /* The first word of a node's arena. */
@@ -319,6 +325,70 @@ Test(tcp, a_thread_may_hold_more_than_there_is_room_for)
         flush_to(&s, id);
         cr_expect_eq(*word(&s.at[id], 0), MANY);
     }
+    close_star(&s);
+}
+
+/* One call for each process. */
+Test(tcp, what_is_held_for_two_processes_arrives)
+{
+    enum { ROUNDS = 50 };
+    struct star s = {0};
+
+    open_star_of(&s, 3);
+    struct end *e = &s.at[0];
+    sends = 0;
+    e->fabric->ops->hold(e->node);
+    for (uint64_t i = 1; i <= ROUNDS; i++)
+        for (uint32_t id = 1; id < STAR; id++)
+            cr_assert_eq(write_to(&s, id, i), LOCO_DONE);
+    cr_expect_eq(sends, 0);
+    e->fabric->ops->release(e->node);
+    cr_expect_eq(sends, 2);
+    for (uint32_t id = 1; id < STAR; id++) {
+        flush_to(&s, id);
+        cr_expect_eq(*word(&s.at[id], 0), ROUNDS);
+    }
+    close_star(&s);
+}
+
+static void *hold_beside(void *star)
+{
+    struct star *s = star;
+    struct end e = s->at[0];
+    const struct loco_fabric_ops *ops = e.fabric->ops;
+
+    if (ops->link_open(e.node, 1, &e.link))
+        return star;
+    e.number = 0;
+    ops->hold(e.node);
+    for (uint64_t i = 1; i <= 1000; i++)
+        if (ops->write(next(&e), there(1), &i, sizeof i) != LOCO_DONE)
+            return star;
+    ops->release(e.node);
+    flush(&e);
+    ops->link_close(e.link);
+    return NULL;
+}
+
+/* Two threads that hold do not wait for each other. */
+Test(tcp, two_threads_hold_at_once)
+{
+    struct star s = {0};
+    pthread_t other;
+    void *failed;
+
+    open_star(&s);
+    struct end *e = &s.at[0];
+    e->fabric->ops->hold(e->node);
+    cr_expect_eq(write_to(&s, 1, 7), LOCO_DONE);
+    cr_assert_eq(pthread_create(&other, NULL, hold_beside, &s), 0);
+    pthread_join(other, &failed);
+    cr_expect(!failed);
+    cr_expect_eq(*word(&s.at[1], 1), 1000);
+    cr_expect_eq(write_to(&s, 1, 8), LOCO_DONE);
+    e->fabric->ops->release(e->node);
+    flush_to(&s, 1);
+    cr_expect_eq(*word(&s.at[1], 0), 8);
     close_star(&s);
 }
 

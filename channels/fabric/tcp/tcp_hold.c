@@ -2,15 +2,14 @@
  * The writes that a thread holds (loco_hold). They are sent when the thread releases, so that one
  * system call sends all that the thread wrote to one process.
  *
- * A link has room for one short write. Its thread puts a write there without taking a lock, which
- * costs far less than the lane's output. From there the write moves to the lane's output, with the
- * lane's lock held, before anything else of the link goes there: when the thread releases or waits,
- * when it posts again on this link, or when any thread flushes the link. Other writes of a thread
- * that holds go to the lane's output at once, and are sent with the rest.
+ * Each lane has a log for held writes. A thread claims the log of the lane that it writes to, and
+ * appends to the log without taking a lock, which costs far less than the lane's output. From the
+ * log the writes move to the lane's output, with the lane's lock held: when the thread releases or
+ * waits, when it writes to another lane, when the log is full, and before anything else is posted
+ * on a link of the lane. So the order of each link's operations is kept.
  *
- * The thread keeps a list of the links with a held write: their lanes and indices, not pointers to
- * them, because a link may be closed before its thread releases. Lanes stay until the fabric
- * closes.
+ * If another thread has claimed the log, a held write goes to the lane's output at once, and is
+ * sent with the rest. So does a write that is long, or that follows an operation that is not done.
  */
 #include <string.h>
 
@@ -18,15 +17,12 @@
 #include "tcp_internal.h"
 #include "tcp_words.h"
 
-enum { HOLD_LINKS = 64 };
+/* The longest held write in the log. */
+enum { HOLD_MAX = sizeof(struct tcp_request) + LOCO_INLINE_MAX };
 
 static __thread struct {
-    struct tcp *tcp; /* whose writes are held; NULL: the thread does not hold */
-    unsigned count;
-    struct {
-        struct tcp_lane *lane;
-        uint16_t index;
-    } links[HOLD_LINKS];
+    struct tcp *tcp;       /* whose writes are held; NULL: the thread does not hold */
+    struct tcp_lane *lane; /* whose log the thread has claimed; NULL: none */
 } hold;
 
 bool tcp_holds(const struct tcp *t)
@@ -34,35 +30,21 @@ bool tcp_holds(const struct tcp *t)
     return hold.tcp == t;
 }
 
-/* --- from the links to the lanes: with the lane's lock held -------------------------------- */
+/* --- from the log to the output: with the lane's lock held ---------------------------------- */
 
-/* Copies the whole message, whatever its size: a copy of constant size is quicker. */
-static inline void hold_move(struct tcp_lane *lane, struct tcp_link *l)
+void tcp_lane_collect(struct tcp_lane *lane)
 {
-    struct tcp_held *h = &l->held;
-
-    memcpy(lane->output + lane->out, &h->message, sizeof h->message);
-    lane->out += sizeof h->message.request + h->message.request.size;
-    l->last_write = ++l->sequence;
-    l->number = h->number;
-    atomic_store_explicit(&lane->held, true, memory_order_relaxed);
-    atomic_store_explicit(&h->there, false, memory_order_release);
-}
-
-static bool hold_has(const struct tcp_link *l)
-{
-    return l && atomic_load_explicit(&l->held.there, memory_order_acquire) &&
-           !atomic_load_explicit(&l->broken, memory_order_relaxed);
-}
-
-void tcp_lane_collect(struct tcp_lane *lane, uint16_t index)
-{
+    struct tcp_log *log = &lane->log;
     struct loco_wait wait = {.until = UINT64_MAX};
+    size_t size;
 
-    while (hold_has(lane->by_index[index])) {
-        struct tcp_link *l = lane->by_index[index];
-        if (tcp_lane_has_room(lane, sizeof l->held.message)) {
-            hold_move(lane, l);
+    while ((size = atomic_load_explicit(&log->end, memory_order_acquire) - log->begin) > 0) {
+        const bool broken = atomic_load_explicit(&lane->broken, memory_order_relaxed);
+        if (broken || tcp_lane_has_room(lane, size)) {
+            memcpy(lane->output + lane->out, log->bytes + log->begin, broken ? 0 : size);
+            lane->out += broken ? 0 : size;
+            log->begin += (uint32_t)size;
+            atomic_store_explicit(&lane->held, true, memory_order_relaxed);
             return;
         }
         pthread_mutex_unlock(&lane->lock);
@@ -74,24 +56,21 @@ void tcp_lane_collect(struct tcp_lane *lane, uint16_t index)
 
 /* --- holding -------------------------------------------------------------------------------- */
 
-/* Collects the thread's held writes. Returns the last lane, which is still locked; NULL: there is
- * none. Links of one lane mostly follow one another, so its lock is taken once for them. */
+/* Collects what the thread holds, and gives up the log. Returns the lane, which is still locked;
+ * NULL: the thread had claimed no log. */
 static struct tcp_lane *hold_collect(void)
 {
-    struct tcp_lane *locked = NULL;
+    struct tcp_lane *lane = hold.lane;
 
-    for (unsigned i = 0; i < hold.count; i++) {
-        struct tcp_lane *lane = hold.links[i].lane;
-        if (lane != locked) {
-            if (locked)
-                pthread_mutex_unlock(&locked->lock);
-            pthread_mutex_lock(&lane->lock);
-        }
-        locked = lane;
-        tcp_lane_collect(lane, hold.links[i].index);
-    }
-    hold.count = 0;
-    return locked;
+    if (!lane)
+        return NULL;
+    pthread_mutex_lock(&lane->lock);
+    tcp_lane_collect(lane);
+    lane->log.begin = 0;
+    atomic_store_explicit(&lane->log.end, 0, memory_order_relaxed);
+    atomic_store_explicit(&lane->log.claimed, false, memory_order_release);
+    hold.lane = NULL;
+    return lane;
 }
 
 /* Mostly there is one lane, which is sent under the same lock. */
@@ -106,64 +85,93 @@ static void hold_send(struct tcp *t)
     tcp_lanes_send_held(t);
 }
 
-/* Whether the write can be held. A held write is done at once, so no earlier operation of the link
- * may be outstanding. None can start meanwhile, since only the link's thread posts them. */
-static inline bool hold_has_room(const struct tcp_link *l, size_t size)
+/* Claims the lane's log, empty, if the thread holds. Returns whether it could. */
+static bool hold_claim(struct tcp_lane *lane)
 {
-    return hold.tcp == l->tcp && size <= sizeof l->held.message.data &&
-           !atomic_load_explicit(&l->held.there, memory_order_acquire) &&
-           !atomic_load_explicit(&l->waiting, memory_order_acquire) &&
-           !atomic_load_explicit(&l->broken, memory_order_relaxed);
-}
-
-/* Makes the request of the held write. If it has the place of the last one, that was checked. */
-static inline bool hold_address(struct tcp_link *l, struct loco_remote to, size_t size)
-{
-    struct tcp_request *r = &l->held.message.request;
-
-    if (r->operation && r->arena == to.arena && r->offset == to.offset && r->size == size)
-        return true;
-    if (!tcp_arena_has(l->arenas, to.arena, to.offset, size))
+    if (!lane || hold.tcp != lane->tcp)
         return false;
-    *r = (struct tcp_request){.operation = TCP_WRITE,
-                              .arena = (uint8_t)to.arena,
-                              .link = l->index,
-                              .size = (uint32_t)size,
-                              .offset = to.offset};
+    struct tcp_lane *before = hold_collect();
+    if (before)
+        pthread_mutex_unlock(&before->lock);
+    if (atomic_exchange_explicit(&lane->log.claimed, true, memory_order_acquire))
+        return false;
+    hold.lane = lane;
     return true;
 }
 
-static void hold_note(const struct tcp_link *l)
+/* Whether the thread may append another write to the lane's log. */
+static inline bool hold_has_room(const struct tcp_lane *lane)
 {
-    if (hold.count == HOLD_LINKS) {
-        struct tcp_lane *lane = hold_collect();
-        pthread_mutex_unlock(&lane->lock);
-    }
-    hold.links[hold.count].lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
-    hold.links[hold.count++].index = l->index;
+    return lane && hold.lane == lane &&
+           atomic_load_explicit(&lane->log.end, memory_order_relaxed) <= TCP_LOG - HOLD_MAX;
 }
 
+/* Whether a write may be held. A held write is done at once, so no earlier operation of the link
+ * may be outstanding. None can start meanwhile, since only the link's thread posts them. */
+static inline bool hold_may(const struct tcp_link *l)
+{
+    return !atomic_load_explicit(&l->waiting, memory_order_acquire) &&
+           !atomic_load_explicit(&l->broken, memory_order_relaxed);
+}
+
+/* Whether the write has the place of the link's last held write, which was checked. */
+static inline bool hold_is_repeated(const struct tcp_link *l, struct loco_remote to, size_t size)
+{
+    const struct tcp_request *r = &l->last;
+
+    return r->operation && r->offset == to.offset && r->arena == to.arena && r->size == size;
+}
+
+__attribute__((always_inline)) static inline int hold_append(struct tcp_lane *lane,
+                                                             struct tcp_link *l, const void *from)
+{
+    struct tcp_log *log = &lane->log;
+    const size_t size = l->last.size;
+    const uint32_t end = atomic_load_explicit(&log->end, memory_order_relaxed);
+
+    memcpy(log->bytes + end, &l->last, sizeof l->last);
+    tcp_fetch(log->bytes + end + sizeof l->last, from, size);
+    atomic_store_explicit(&log->end, end + (uint32_t)(sizeof l->last + size), memory_order_release);
+    atomic_store_explicit(&l->held, true, memory_order_release);
+    atomic_store_explicit(&l->base.done,
+                          atomic_load_explicit(&l->base.posted, memory_order_relaxed),
+                          memory_order_release);
+    return LOCO_DONE;
+}
+
+/* The first held write to a place, or to a lane; or one that cannot be held. */
+__attribute__((noinline)) static int hold_first(struct tcp_link *l, struct loco_remote to,
+                                                const void *from, size_t size)
+{
+    struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
+
+    if (size > LOCO_INLINE_MAX || !hold_may(l) ||
+        !tcp_arena_has(l->arenas, to.arena, to.offset, size) ||
+        (!hold_has_room(lane) && !hold_claim(lane)))
+        return tcp_link_write(l, to, from, size);
+    l->last = (struct tcp_request){.operation = TCP_WRITE,
+                                   .arena = (uint8_t)to.arena,
+                                   .link = l->index,
+                                   .size = (uint32_t)size,
+                                   .offset = to.offset};
+    return hold_append(lane, l, from);
+}
+
+/* Mostly all is as with the link's last write, and the thread has claimed the log. */
 int tcp_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)
 {
     struct tcp_link *l = (struct tcp_link *)base;
-    struct tcp_held *h = &l->held;
+    struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
 
-    if (!hold.tcp || !hold_has_room(l, size) || !hold_address(l, to, size))
-        return tcp_link_write(l, to, from, size);
-    tcp_fetch(h->message.data, from, size);
-    h->number = atomic_load_explicit(&base->posted, memory_order_relaxed);
-    hold_note(l);
-    atomic_store_explicit(&h->there, true, memory_order_release);
-    atomic_store_explicit(&base->done, h->number, memory_order_release);
-    return LOCO_DONE;
+    if (hold_has_room(lane) && hold_may(l) && hold_is_repeated(l, to, size))
+        return hold_append(lane, l, from);
+    return hold_first(l, to, from, size);
 }
 
 void tcp_hold(struct loco_node *node)
 {
-    if (loco_context.holds++ > 0)
-        return;
-    hold.tcp = ((struct tcp_node *)node)->tcp;
-    hold.count = 0;
+    if (loco_context.holds++ == 0)
+        hold.tcp = ((struct tcp_node *)node)->tcp;
 }
 
 void tcp_release(struct loco_node *node)
@@ -181,7 +189,7 @@ void tcp_release(struct loco_node *node)
 void tcp_hold_forget(const struct tcp *t)
 {
     if (hold.tcp == t)
-        hold.tcp = NULL;
+        hold.tcp = NULL, hold.lane = NULL;
 }
 
 /* A thread that waits may wait for the effect of what it holds, so that is sent. It may also wait

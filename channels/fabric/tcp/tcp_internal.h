@@ -85,8 +85,8 @@ struct tcp_end {
 struct tcp_target {
     struct tcp_node *node; /* NULL: there is no link, or its peer was lost */
     struct tcp_peer *peer;
-    struct tcp_arena arena; /* the node's arena that the link wrote last; size 0: none so far */
-    uint32_t number;        /* of that arena */
+    struct tcp_request last; /* the link's last write, which was checked; zero: none so far */
+    unsigned char *place;    /* where that was placed */
 };
 
 /* What one poll() looks at: the epoll, and the lanes' sockets. These are not in the epoll, because
@@ -102,6 +102,7 @@ struct tcp_looks {
 enum {
     TCP_DEPTH = 512, /* unanswered reads, atomics and flushes of one lane */
     TCP_BUFFER = 64 << 10,
+    TCP_LOG = 4 << 10, /* bytes of a lane's held writes */
 };
 
 /* A request that waits for its answer. A long read is several requests. */
@@ -114,6 +115,15 @@ struct tcp_pending {
     unsigned char *to;     /* NULL: a flush, whose answer is empty */
 };
 
+/* Held writes, as they will be sent. One thread at a time has claimed the log, and appends to it.
+ */
+struct tcp_log {
+    _Atomic bool claimed;
+    _Atomic uint32_t end; /* of the writes in it, bytes */
+    uint32_t begin; /* of those that were not moved to the output yet; with the lane's lock held */
+    _Alignas(uint64_t) unsigned char bytes[TCP_LOG];
+};
+
 /* The connection to another process, for the links between its nodes and the nodes here, in both
  * directions. It stays while any node here is connected with any node there. */
 struct tcp_lane {
@@ -123,6 +133,8 @@ struct tcp_lane {
     _Atomic bool failed; /* some of its links failed, and were not reported yet */
     _Atomic bool held;   /* the output has writes that wait for a release */
     _Atomic bool owes;   /* the output has answers that are not sent */
+
+    struct tcp_log log;
 
     /* With `serving` held: */
     struct tcp_target targets[TCP_LINKS_MAX]; /* the other ends of the peers' links, by index */
@@ -134,7 +146,6 @@ struct tcp_lane {
     uint64_t process;     /* the other process's number */
     struct sockaddr_storage here, there;
     struct tcp_link *links;                         /* of this end */
-    struct tcp_link *by_index[TCP_LINKS_MAX];       /* the same; NULL: there is none */
     uint64_t indices[TCP_LINKS_MAX / 64];           /* which indices are taken */
     uint64_t begin;                                 /* bytes sent before those in the output */
     size_t out, sent;                               /* bytes in the output; those sent already */
@@ -146,43 +157,32 @@ struct tcp_lane {
     struct tcp_lane *next; /* in the fabric's list */
 };
 
-/* A write that waits until its thread releases. Its thread fills it while `there` is false; the
- * holder of the lane's lock takes it while `there` is true. */
-struct tcp_held {
-    _Atomic bool there;
-    uint64_t number; /* the core's number of the write */
-    struct {
-        struct tcp_request request;
-        _Alignas(uint64_t) unsigned char data[LOCO_INLINE_MAX];
-    } message;
-};
-
 struct tcp_link {
     struct loco_link base;
     const struct tcp_arenas *arenas; /* the peer's */
     struct tcp_link *next;           /* in the node's list */
     struct tcp_link *beside;         /* in the lane's list */
 
-    /* One cache line: all that posting touches besides the base and a held write. */
-    struct tcp *tcp;               /* NULL while there is no lane */
+    /* One cache line: all that posting a held write touches besides the base. */
     struct tcp_lane *_Atomic lane; /* NULL: to the node itself, or the peer was lost before */
     _Atomic uint64_t waiting;      /* unanswered requests */
+    struct tcp_request last;       /* its thread's last held write; zero: none so far */
+    _Atomic bool held;             /* the thread held a write, perhaps after the newest request */
     _Atomic bool broken;
     bool own; /* leads to the node itself */
 
     /* With the lane's lock held: */
     bool failed;                     /* it broke, and that was not reported yet */
     uint16_t index;                  /* in the lane */
-    uint64_t number;                 /* the core's number of the newest operation posted */
+    uint64_t number;                 /* the core's number of the newest operation not held */
     uint64_t sequence;               /* of the newest request; they are numbered from 1 */
     uint64_t last_write, last_reads; /* by sequence */
 
-    _Alignas(TCP_LINE) struct tcp_held held;
     struct tcp_node *node;
 };
 
-_Static_assert(offsetof(struct tcp_link, tcp) % TCP_LINE == 0 &&
-                   offsetof(struct tcp_link, held) - offsetof(struct tcp_link, tcp) == TCP_LINE,
+_Static_assert(offsetof(struct tcp_link, lane) % TCP_LINE == 0 &&
+                   offsetof(struct tcp_link, index) - offsetof(struct tcp_link, lane) < TCP_LINE,
                "whole lines");
 
 /* --- control connections ------------------------------------------------------------------ */
@@ -388,8 +388,7 @@ void tcp_lanes_send_held(struct tcp *tcp);
 
 /* --- tcp_hold.c */
 
-/* Holds the write, or posts it (tcp_link_write) if the thread does not hold, or the link has no
- * room for it. */
+/* Holds the write, or posts it (tcp_link_write) if it cannot be held. */
 int tcp_write(struct loco_link *link, struct loco_remote to, const void *from, size_t size);
 void tcp_hold(struct loco_node *node);
 void tcp_release(struct loco_node *node);
@@ -398,9 +397,9 @@ void tcp_relax(struct loco_node *node, struct loco_wait *wait);
 /* Whether the calling thread holds what it writes. */
 bool tcp_holds(const struct tcp *tcp);
 
-/* Moves the held write of the link with this index to the lane's output, if there is one. With the
- * lane's lock held, which it may release to wait. */
-void tcp_lane_collect(struct tcp_lane *lane, uint16_t index);
+/* Moves the held writes to the lane's output. With the lane's lock held, which it may release to
+ * wait. */
+void tcp_lane_collect(struct tcp_lane *lane);
 
 /* The calling thread holds no longer, as the fabric closes. */
 void tcp_hold_forget(const struct tcp *tcp);

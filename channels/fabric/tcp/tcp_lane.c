@@ -419,8 +419,6 @@ static void lane_add_link(struct tcp_lane *lane, struct tcp_link *l)
 {
     l->index = (uint16_t)lane_find_index(lane);
     lane->indices[l->index / 64] |= (uint64_t)1 << l->index % 64;
-    lane->by_index[l->index] = l;
-    l->tcp = lane->tcp;
     l->beside = lane->links;
     lane->links = l;
     atomic_store(&l->lane, lane);
@@ -510,13 +508,12 @@ static void lane_say_closed(struct tcp_lane *lane, uint16_t index)
 void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *l)
 {
     pthread_mutex_lock(&lane->lock);
-    tcp_lane_collect(lane, l->index);
+    tcp_lane_collect(lane);
     struct tcp_link **at = &lane->links;
     while (*at != l)
         at = &(*at)->beside;
     *at = l->beside;
     lane_forget_answers(lane, l);
-    lane->by_index[l->index] = NULL;
     if (!atomic_load(&lane->broken))
         lane_say_closed(lane, l->index);
     pthread_mutex_unlock(&lane->lock);

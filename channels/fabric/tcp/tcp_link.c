@@ -115,6 +115,15 @@ static bool link_is_network_memory(const struct tcp_link *l, const void *memory,
 
 /* --- operations --------------------------------------------------------------------------- */
 
+/* Held writes count as one write. They are counted before they are collected: so all that are
+ * counted are in the output when the caller posts. */
+static void link_count_held(struct tcp_link *l)
+{
+    if (atomic_load_explicit(&l->held, memory_order_relaxed) &&
+        atomic_exchange_explicit(&l->held, false, memory_order_acquire))
+        l->last_write = ++l->sequence;
+}
+
 static struct tcp_link *link_begin(struct loco_link *base)
 {
     struct tcp_link *l = (struct tcp_link *)base;
@@ -122,7 +131,8 @@ static struct tcp_link *link_begin(struct loco_link *base)
     if (!link_lane(l))
         return l;
     pthread_mutex_lock(&link_lane(l)->lock);
-    tcp_lane_collect(link_lane(l), l->index);
+    link_count_held(l);
+    tcp_lane_collect(link_lane(l));
     return l;
 }
 

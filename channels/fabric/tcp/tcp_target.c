@@ -128,10 +128,10 @@ static bool target_answer_not_there(struct tcp_lane *lane, const struct tcp_requ
 }
 
 /* Places a write after all earlier writes. */
-static void target_place(unsigned char *to, const struct tcp_request *r, const unsigned char *data)
+static inline void target_place(unsigned char *to, const unsigned char *data, size_t size)
 {
     atomic_thread_fence(memory_order_release);
-    tcp_place(to, data, r->size);
+    tcp_place(to, data, size);
 }
 
 /* The target of that index. If there is none, any target of the lane, for the warning. */
@@ -206,26 +206,27 @@ static bool target_serve(struct tcp_lane *lane, const struct tcp_request *r,
         return false;
     if (r->operation != TCP_WRITE)
         return target_execute(lane, t->node, r, data);
-    t->arena = t->node->own.at[r->arena];
-    t->number = r->arena;
-    target_place(target_memory(t->node, r), r, data);
+    t->last = *r;
+    t->place = target_memory(t->node, r);
+    target_place(t->place, data, r->size);
     return true;
 }
 
-/* Most requests are short writes to the arena that the link's last write was to. Returns whether
- * this was one. */
-static inline bool target_serve_quickly(const struct tcp_lane *lane, const struct tcp_request *r,
-                                        const unsigned char *data, size_t size)
+/* Most requests are writes to the place of the link's last write, which was checked. If one is next
+ * in the input, and whole, places it and returns its size; else returns 0. */
+static inline size_t target_repeat(const struct tcp_lane *lane, const unsigned char *input,
+                                   size_t size)
 {
-    if (r->operation != TCP_WRITE || r->link >= TCP_LINKS_MAX || r->size > TCP_PIECE ||
-        r->size > size)
-        return false;
-    const struct tcp_target *t = &lane->targets[r->link];
-    const uint64_t all = t->arena.size;
-    if (r->arena != t->number || r->offset >= all || r->size > all - r->offset)
-        return false;
-    target_place(t->arena.base + r->offset, r, data);
-    return true;
+    struct tcp_request r;
+
+    memcpy(&r, input, sizeof r);
+    if (r.operation != TCP_WRITE || r.link >= TCP_LINKS_MAX || r.size > size - sizeof r)
+        return 0;
+    const struct tcp_target *t = &lane->targets[r.link];
+    if (memcmp(&r, &t->last, sizeof r) != 0)
+        return 0;
+    target_place(t->place, input + sizeof r, r.size);
+    return sizeof r + r.size;
 }
 
 /* Executes a whole request. Returns false for one that no node sends. */
@@ -280,15 +281,15 @@ static bool target_is_request(const struct tcp_request *r)
 static bool target_work(struct tcp_lane *lane)
 {
     struct tcp_request r;
-    size_t at = 0;
+    size_t at = 0, repeated;
     bool sound = true;
 
     while (sound && lane->in - at >= sizeof r) {
-        memcpy(&r, lane->input + at, sizeof r);
-        if (target_serve_quickly(lane, &r, lane->input + at + sizeof r, lane->in - at - sizeof r)) {
-            at += sizeof r + r.size;
+        repeated = target_repeat(lane, lane->input + at, lane->in - at);
+        at += repeated;
+        if (repeated)
             continue;
-        }
+        memcpy(&r, lane->input + at, sizeof r);
         sound = target_is_request(&r);
         if (sound && lane->in - at - sizeof r < target_body_size(&r))
             break;
