@@ -19,6 +19,7 @@
 #include "core.h"
 #include "fabric/by_node_make.h"
 #include "fabric/words.h"
+#include "operation.h"
 #include "packet.h"
 #include "room.h"
 #include "thread_links.h"
@@ -687,18 +688,10 @@ void *loco_region_direct(const struct loco_region *r, unsigned m)
     return r->channel->mgr->fabric->capabilities & LOCO_COHERENT ? loco_region_reach(r, m) : NULL;
 }
 
-/* One operation on its way to the fabric. */
-struct operation {
-    struct loco_thread *thread;
-    const struct loco_fabric_ops *fabric;
-    struct loco_link *link;
-    uint32_t epoch; /* of the manager, read before the link: never newer than the link */
-};
-
 /* Finds the link to the member, and *at, the place in its region. Returns 0 or an error as of
  * loco_region_write. (`at` is apart from the operation, which so stays in registers.) */
 __attribute__((always_inline)) static inline int
-operation_address(struct operation *op, struct loco_remote *at, const struct loco_region *r,
+operation_address(struct loco_operation *op, struct loco_remote *at, const struct loco_region *r,
                   unsigned m, size_t offset, size_t size)
 {
     const struct loco_channel *c = r->channel;
@@ -727,102 +720,83 @@ operation_address(struct operation *op, struct loco_remote *at, const struct loc
     return 0;
 }
 
-/* Prepares an operation and numbers it, so that the fabric can say when it is done. Returns 0 when
- * it may be posted. */
+/* Prepares an operation. Returns 0 when it may be posted. */
 __attribute__((always_inline)) static inline int
-operation_begin(struct operation *op, struct loco_remote *at, const struct loco_region *r,
+operation_begin(struct loco_operation *op, struct loco_remote *at, const struct loco_region *r,
                 unsigned m, size_t offset, size_t size)
 {
-    struct loco_manager *mgr = r->channel->mgr;
-
-    op->epoch = atomic_load_explicit(&mgr->epoch, memory_order_acquire);
-    op->thread = loco_self(mgr);
+    *op = loco_operation_of(r->channel->mgr);
     int rc = operation_address(op, at, r, m, offset, size);
-    if (rc)
-        return rc;
-    op->fabric = mgr->fabric->ops;
-    atomic_store_explicit(&op->link->posted, ++op->thread->number, memory_order_relaxed);
-    return 0;
-}
-
-/* The ack of an operation, from what beginning or posting it returned. A write is marked as written
- * only now, after it was posted: a flush that another thread's fence posts must not seem to come
- * behind a write that was still about to be posted. */
-__attribute__((always_inline)) static inline struct loco_ack
-operation_end(const struct operation *op, bool writes, int rc)
-{
-    if (rc < 0)
-        return (struct loco_ack){.error = rc};
-    const struct loco_thread *t = op->thread;
-    if (writes)
-        atomic_store_explicit(&op->link->written, t->number, memory_order_release);
-    if (rc != LOCO_POSTED)
-        return (struct loco_ack){0};
-    return (struct loco_ack){.thread = op->thread,
-                             .number = t->number,
-                             .peers = 1ull << (op->link->peer % 64),
-                             .group = op->link->peer / 64,
-                             .epoch = op->epoch};
+    if (!rc)
+        loco_operation_number(*op);
+    return rc;
 }
 
 struct loco_ack loco_region_write(struct loco_region *r, unsigned m, size_t offset,
                                   const void *from, size_t size)
 {
-    struct operation op;
+    struct loco_operation op;
     struct loco_remote at;
     int rc = operation_begin(&op, &at, r, m, offset, size);
 
     if (!rc)
-        rc = op.fabric->write(op.link, at, from, size);
-    return operation_end(&op, true, rc);
+        rc = r->channel->mgr->fabric->ops->write(op.link, at, from, size);
+    return loco_operation_end(op, true, rc);
 }
 
-void loco_region_push(const struct loco_region *r, unsigned m, const void *from, size_t size,
-                      struct loco_ack *all)
+/* The incarnation is the one before the link and the address were found. So the route is only ever
+ * used in the incarnation of both. */
+int loco_route_find(struct loco_route *route, struct loco_thread *thread,
+                    const struct loco_region *r, unsigned m)
 {
-    struct operation op;
-    struct loco_remote at;
-    int rc = operation_begin(&op, &at, r, m, 0, size);
+    const struct loco_channel *c = r->channel;
+    struct loco_operation op = {.thread = thread};
+    struct loco_route found = {
+        .thread = thread,
+        .write = c->mgr->fabric->ops->write,
+        .member = &c->members[m],
+        .incarnation = atomic_load_explicit(&c->members[m].incarnation, memory_order_acquire)};
+    int rc = operation_address(&op, &found.to, r, m, 0, r->size);
 
-    if (!rc)
-        rc = op.fabric->write(op.link, at, from, size);
-    const struct loco_ack ack = operation_end(&op, true, rc);
-    if (rc != LOCO_DONE)
-        *all = loco_ack_union(*all, ack);
+    if (rc)
+        return rc;
+    found.link = op.link;
+    *route = found;
+    return 0;
 }
 
 struct loco_ack loco_region_read(struct loco_region *r, unsigned m, size_t offset, void *to,
                                  size_t size)
 {
-    struct operation op;
+    struct loco_operation op;
     struct loco_remote at;
     int rc = operation_begin(&op, &at, r, m, offset, size);
 
     if (!rc)
-        rc = op.fabric->read(op.link, at, to, size);
-    return operation_end(&op, false, rc);
+        rc = r->channel->mgr->fabric->ops->read(op.link, at, to, size);
+    return loco_operation_end(op, false, rc);
 }
 
 struct loco_ack loco_region_fetch_add(struct loco_region *r, unsigned m, size_t offset,
                                       uint64_t add, uint64_t *old)
 {
-    struct operation op;
+    struct loco_operation op;
     struct loco_remote at;
     int rc = operation_begin(&op, &at, r, m, offset, sizeof *old);
 
     if (!rc)
-        rc = op.fabric->fetch_add(op.link, at, add, old);
-    return operation_end(&op, false, rc);
+        rc = r->channel->mgr->fabric->ops->fetch_add(op.link, at, add, old);
+    return loco_operation_end(op, false, rc);
 }
 
 struct loco_ack loco_region_compare_swap(struct loco_region *r, unsigned m, size_t offset,
                                          uint64_t expected, uint64_t desired, uint64_t *old)
 {
-    struct operation op;
+    struct loco_operation op;
     struct loco_remote at;
     int rc = operation_begin(&op, &at, r, m, offset, sizeof *old);
 
     if (!rc)
-        rc = op.fabric->compare_swap(op.link, at, expected, desired, old);
-    return operation_end(&op, false, rc);
+        rc = r->channel->mgr->fabric->ops->compare_swap(op.link, at, expected, desired, old);
+    return loco_operation_end(op, false, rc);
 }

@@ -47,11 +47,6 @@ void loco_memory_return(struct loco_manager *manager, void *memory, size_t size,
 
 void loco_memory_free(struct loco_manager *manager);
 
-/* Writes `size` bytes to the beginning of a member's region, as loco_region_write does. Adds the
- * ack of that write to *all. */
-void loco_region_push(const struct loco_region *region, unsigned m, const void *from, size_t size,
-                      struct loco_ack *all);
-
 /* The member's memory of the region, where this CPU may use it directly on coherent memory; else
  * NULL. The member has connected. Valid until it is lost. */
 void *loco_region_direct(const struct loco_region *region, unsigned member);

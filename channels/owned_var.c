@@ -45,6 +45,7 @@
 
 #include "core.h"
 #include "fabric/words.h"
+#include "operation.h"
 #include "owned_var_quick.h"
 #include "thread_links.h"
 #include "trace_internal.h"
@@ -175,7 +176,7 @@ static bool load_counted(const struct loco_owned_var *v, const unsigned char *co
     return before % 2 == 0 && __atomic_load_n(count, __ATOMIC_RELAXED) == before;
 }
 
-static void store(const struct loco_owned_var *v, const void *value)
+__attribute__((noinline)) static void store_any(const struct loco_owned_var *v, const void *value)
 {
     if (v->check == COUNT) {
         store_counted(v, v->copy, value, *tells(v, v->copy) | 1);
@@ -184,6 +185,14 @@ static void store(const struct loco_owned_var *v, const void *value)
     copy_value(v, v->copy, value);
     if (v->check == CHECKSUM)
         __atomic_store_n(tells(v, v->copy), checksum(value, v->size), __ATOMIC_RELAXED);
+}
+
+static inline void store(const struct loco_owned_var *v, const void *value)
+{
+    if (v->check == NO_CHECK && is_words(v, value))
+        copy_words((uint64_t *)(void *)v->copy, value, v->size);
+    else
+        store_any(v, value);
 }
 
 /* The checksum of a value of zeros, so that a load before the first push succeeds. */
@@ -301,6 +310,14 @@ static int make_direct(struct loco_owned_var *v)
     return v->direct ? 0 : -ENOMEM;
 }
 
+static int make_routes(struct loco_owned_var *v)
+{
+    if (is_coherent(v) || v->channel.mgr->id != v->owner)
+        return 0;
+    v->routes = calloc(v->channel.member_count, sizeof *v->routes);
+    return v->routes ? 0 : -ENOMEM;
+}
+
 int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
                         const struct loco_channel *parent, const char *name, uint32_t owner,
                         struct loco_members readers, size_t size)
@@ -318,6 +335,8 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
     if (rc)
         return rc;
     rc = make_direct(v);
+    if (!rc)
+        rc = make_routes(v);
     if (!rc)
         rc = loco_channel_region(&v->channel, "v", region_size(v), &v->region);
     if (rc) {
@@ -338,6 +357,8 @@ void loco_owned_var_fini(struct loco_owned_var *v)
     if (v->direct != &v->direct_one)
         free((void *)v->direct);
     v->direct = NULL;
+    free(v->routes);
+    v->routes = NULL;
 }
 
 /* --- store, push ------------------------------------------------------------------------------ */
@@ -355,7 +376,7 @@ static int refuse(struct loco_owned_var *v, const char *what)
     return -EOPNOTSUPP;
 }
 
-static int begin_pushes(struct loco_owned_var *v)
+__attribute__((cold, noinline)) static int begin_pushes(struct loco_owned_var *v)
 {
     uint64_t *pushes = here(v, pushes_at(v)), *pulls = here(v, pulls_at(v));
 
@@ -380,55 +401,101 @@ static void push_direct(const struct loco_owned_var *v, unsigned char *to)
         copy_value(v, to, v->copy);
 }
 
-/* Writes a member's copy through the fabric. On a coherent fabric it writes nothing: the empty
- * write only returns the error that says why the copy cannot be reached. */
-__attribute__((noinline)) static void push_posted(const struct loco_owned_var *v, unsigned m,
-                                                  struct loco_ack *all)
+static inline void trace_push(const struct loco_owned_var *v)
 {
-    const struct loco_channel *c = &v->channel;
-    const bool coherent = c->mgr->fabric->capabilities & LOCO_COHERENT;
-
-    if (!atomic_load_explicit(&c->members[m].incarnation, memory_order_relaxed))
-        return;
-    loco_region_push(v->region, m, v->copy, coherent ? 0 : v->record, all);
+    LOCO_TRACE(push, v->channel.mgr->id, v->channel.name, v->record);
 }
 
-static void push_all(const struct loco_owned_var *v, struct loco_ack *all)
+/* Writes a member's copy through the fabric. The result is for end_posted. */
+static inline int post(const struct loco_owned_var *v, unsigned m, struct loco_operation *op)
 {
+    return loco_route_write(&v->routes[m], op, v->region, m, v->copy, v->record);
+}
+
+/* A member that has not connected gets the value with a later push. */
+static inline struct loco_ack end_posted(struct loco_operation op, int rc)
+{
+    return rc == -ENOTCONN ? (struct loco_ack){0} : loco_operation_end(op, true, rc);
+}
+
+__attribute__((noinline)) static struct loco_ack push_posted(const struct loco_owned_var *v,
+                                                             unsigned m)
+{
+    struct loco_operation op;
+    int rc = post(v, m, &op);
+
+    return end_posted(op, rc);
+}
+
+__attribute__((noinline)) static struct loco_ack push_all(const struct loco_owned_var *v)
+{
+    struct loco_ack all = {0};
+
     for (unsigned m = 0; m < v->channel.member_count; m++)
-        push_posted(v, m, all);
+        all = loco_ack_union(all, push_posted(v, m));
+    trace_push(v);
+    return all;
 }
 
-static void push_all_direct(const struct loco_owned_var *v, struct loco_ack *all)
+__attribute__((noinline)) static struct loco_ack end_only(const struct loco_owned_var *v,
+                                                          struct loco_operation op, int rc)
+{
+    trace_push(v);
+    return end_posted(op, rc);
+}
+
+/* To an only member a write that is done at once makes no ack. */
+static inline struct loco_ack push_only(const struct loco_owned_var *v)
+{
+    struct loco_operation op;
+    int rc = post(v, 0, &op);
+
+    if (rc != LOCO_DONE)
+        return end_only(v, op, rc);
+    loco_operation_written(op);
+    trace_push(v);
+    return (struct loco_ack){0};
+}
+
+/* For a member whose copy cannot be written directly. On a coherent fabric nothing is written: the
+ * empty write only returns the error that says why not. */
+__attribute__((noinline)) static struct loco_ack push_instead(const struct loco_owned_var *v,
+                                                              unsigned m)
+{
+    if (v->routes)
+        return push_posted(v, m);
+    const struct loco_ack ack = loco_region_write(v->region, m, 0, v->copy, 0);
+    return ack.error == -ENOTCONN ? (struct loco_ack){0} : ack;
+}
+
+static struct loco_ack push_all_direct(const struct loco_owned_var *v)
 {
     const struct loco_channel *c = &v->channel;
+    struct loco_ack all = {0};
 
-    if (!loco_self(c->mgr)) {
-        all->error = -EPERM;
-        return;
-    }
+    if (!loco_self(c->mgr))
+        return (struct loco_ack){.error = -EPERM};
     for (unsigned m = 0; m < c->member_count; m++) {
         unsigned char *to = atomic_load_explicit(&v->direct[m], memory_order_acquire);
         if (to)
             push_direct(v, to);
         else
-            push_posted(v, m, all);
+            all = loco_ack_union(all, push_instead(v, m));
     }
     loco_stored();
+    trace_push(v);
+    return all;
 }
 
 struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
 {
-    struct loco_ack all = {.error = v->pushes ? 0 : begin_pushes(v)};
+    int rc = v->pushes ? 0 : begin_pushes(v);
 
-    if (all.error)
-        return all;
+    if (rc)
+        return (struct loco_ack){.error = rc};
     if (v->direct && !v->channel.mgr->fabric->busy)
-        push_all_direct(v, &all);
-    else
-        push_all(v, &all);
-    LOCO_TRACE(push, v->channel.mgr->id, v->channel.name, v->record);
-    return all;
+        return push_all_direct(v);
+    return v->channel.member_count == 1 ? push_only(v) : push_all(v);
 }
 
 /* --- store and push at once ------------------------------------------------------------------- */

@@ -30,6 +30,8 @@
 
 LOCO_DECLARATIONS
 
+struct loco_route;
+
 /* If the structure begins at a cache line, a load touches only its second line, and a push only its
  * first two. That matters with a thousand variables. */
 struct loco_owned_var {
@@ -51,7 +53,8 @@ struct loco_owned_var {
     struct loco_region *region; /* owned_var.c describes its content */
     size_t record;              /* bytes of the value and the check word */
     uint32_t owner;
-    uint64_t room[3];
+    struct loco_route *routes; /* owner: by member, where it cannot always write directly */
+    uint64_t room[2];
 };
 
 /*

@@ -40,7 +40,7 @@ has $shm shm_write 'F.*[SC]' "a write comes after those before it"
 has $shm shm_read '[LC].*f' "what is read after a read is no older"
 has $shm shm_fetch_add 'F.*X.*F' "nothing overtakes an atomic operation"
 has $shm shm_compare_swap 'F.*X.*F' "nothing overtakes an atomic operation"
-has channels/owned_var store 'SL*F.*[SC].*R' "the count is odd before the value changes, and even after"
+has channels/owned_var store_any 'SL*F.*[SC].*R' "the count is odd before the value changes, and even after"
 has channels/owned_var load_checked 'A.*[LC].*f.*L' "the value is read between two looks at the count"
 has channels/owned_var loco_owned_var_load '[LC].*f' "what was placed before the value is read after it"
 has channels/owned_var loco_owned_var_push 'F.*SL*F.*[SC].*R' \
