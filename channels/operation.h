@@ -74,13 +74,13 @@ static inline bool loco_route_leads(const struct loco_route *r, const struct loc
            r->incarnation == atomic_load_explicit(&r->member->incarnation, memory_order_acquire);
 }
 
-/* Writes `size` bytes to the beginning of the region of member `m`. *op and what is returned are
- * for loco_operation_end. The route is zero at first; one thread at a time uses it. */
+/* Writes `size` bytes to the beginning of the region of member `m`. The operation has begun; it and
+ * what is returned are for loco_operation_end. The route is zero at first. One thread at a time
+ * uses it. */
 static inline int loco_route_write(struct loco_route *route, struct loco_operation *op,
                                    const struct loco_region *region, unsigned m, const void *from,
                                    size_t size)
 {
-    *op = loco_operation_of(region->channel->mgr);
     if (__builtin_expect(!loco_route_leads(route, op->thread), 0)) {
         int rc = loco_route_find(route, op->thread, region, m);
         if (rc)

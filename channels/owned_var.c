@@ -123,8 +123,11 @@ static inline bool is_words(const struct loco_owned_var *v, const void *value)
 
 static inline void copy_words(uint64_t *to, const uint64_t *from, size_t size)
 {
-    for (size_t i = 0; i < size / WORD; i++)
-        __atomic_store_n(&to[i], __atomic_load_n(&from[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    const uint64_t *end = from + size / WORD;
+
+    do
+        __atomic_store_n(to++, __atomic_load_n(from++, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    while (from < end);
 }
 
 /* --- whether a value is whole ---------------------------------------------------------------- */
@@ -421,7 +424,7 @@ static inline struct loco_ack end_posted(struct loco_operation op, int rc)
 __attribute__((noinline)) static struct loco_ack push_posted(const struct loco_owned_var *v,
                                                              unsigned m)
 {
-    struct loco_operation op;
+    struct loco_operation op = loco_operation_of(v->channel.mgr);
     int rc = post(v, m, &op);
 
     return end_posted(op, rc);
@@ -447,7 +450,7 @@ __attribute__((noinline)) static struct loco_ack end_only(const struct loco_owne
 /* To an only member a write that is done at once makes no ack. */
 static inline struct loco_ack push_only(const struct loco_owned_var *v)
 {
-    struct loco_operation op;
+    struct loco_operation op = loco_operation_of(v->channel.mgr);
     int rc = post(v, 0, &op);
 
     if (rc != LOCO_DONE)

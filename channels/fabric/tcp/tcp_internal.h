@@ -6,6 +6,7 @@
  *      tcp_hold.c      what a thread holds until it releases
  *      tcp_lane.c      lanes: the connection of two processes, for their links
  *      tcp_target.c    what a lane receives: places writes, executes requests, takes answers
+ *      tcp_words.c     copies of odd sizes and places
  *      tcp_greet.c     how nodes and links connect, and who is let in
  *      tcp_control.c   control connections: messages, heartbeats, and the loss of peers
  *      tcp_service.c   the thread that serves all of these

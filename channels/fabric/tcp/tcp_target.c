@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tcp_internal.h"
@@ -305,12 +306,18 @@ static bool target_work(struct tcp_lane *lane)
 
 /* --- the connection: with `serving` held ------------------------------------------------------ */
 
+/* Receives without being a point of cancellation, which libc's recv() makes ready for by atomic
+ * operations in each call. */
+static ssize_t target_receive(int fd, void *to, size_t size)
+{
+    return syscall(SYS_recvfrom, fd, to, size, MSG_DONTWAIT, NULL, NULL);
+}
+
 /* Receives and executes requests. Returns whether any bytes had come. A lane that failed, or that
  * the other end closed, breaks. */
 static bool target_hear(struct tcp_lane *lane)
 {
-    ssize_t got =
-        recv(lane->fd, lane->input + lane->in, sizeof lane->input - lane->in, MSG_DONTWAIT);
+    ssize_t got = target_receive(lane->fd, lane->input + lane->in, sizeof lane->input - lane->in);
 
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
@@ -391,11 +398,16 @@ void tcp_looks_free(struct tcp_looks *looks)
 void tcp_serve_lanes(struct tcp *t)
 {
     struct tcp_looks *looks = &t->looks;
+    struct tcp_lane *first = atomic_load_explicit(&t->lanes, memory_order_acquire);
 
+    if (!first)
+        return;
+    if (!first->next) {
+        tcp_lane_serve(first);
+        return;
+    }
     tcp_looks_gather(looks, t);
-    if (looks->count == 2)
-        tcp_lane_serve(looks->lanes[1]);
-    else if (looks->count > 2 && poll(looks->at + 1, looks->count - 1, 0) > 0)
+    if (looks->count > 1 && poll(looks->at + 1, looks->count - 1, 0) > 0)
         tcp_looks_serve(looks);
 }
 
