@@ -257,6 +257,65 @@ Test(fences, an_ack_outlives_its_thread_chaos)
     under_chaos(2, detached_body);
 }
 
+/* Two threads push a variable in turn. A thread's fence waits for its own push. */
+struct turn {
+    struct node *node;
+    struct loco_owned_var *var;
+    uint64_t value;
+    bool ended;
+};
+
+static void push_and_look(struct turn *t)
+{
+    struct node *n = t->node;
+    uint64_t *there = loco_mem_ref_take(n->mgr);
+
+    loco_owned_var_store(t->var, &t->value);
+    CHECK(n, loco_owned_var_push(t->var).error == 0);
+    CHECK(n, loco_fence_thread(n->mgr) == 0);
+    struct loco_ack read = loco_region_read(t->var->region, 0, 0, there, sizeof *there);
+    CHECK(n, loco_ack_wait(&read, TEST_TIMEOUT) == 0);
+    CHECK(n, *there == t->value);
+    loco_mem_ref_put(n->mgr, there);
+}
+
+static void turn_body(void *arg)
+{
+    struct turn *t = arg;
+
+    CHECK(t->node, loco_thread_attach(t->node->mgr) == 0);
+    push_and_look(t);
+    loco_thread_detach(t->node->mgr);
+    t->ended = true;
+}
+
+static void turns_body(struct node *n)
+{
+    struct loco_owned_var v;
+    struct loco_barrier end;
+    struct turn t = {.node = n, .var = &v};
+
+    CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, sizeof t.value) == 0);
+    CHECK(n, loco_barrier_init(&end, n->mgr, NULL, "end", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    for (int i = 0; n->id == 0 && i < 3; i++) {
+        t.value++;
+        push_and_look(&t);
+        t.value++;
+        t.ended = false;
+        CHECK(n, loco_sim_spawn(n->fabric, turn_body, &t) == 0);
+        AWAIT(n, t.ended);
+    }
+    CHECK(n, loco_barrier_wait(&end) == 0);
+    loco_barrier_fini(&end);
+    loco_owned_var_fini(&v);
+}
+
+Test(fences, threads_that_push_in_turn_fence_their_own_pushes_chaos)
+{
+    under_chaos(2, turns_body);
+}
+
 /* Writes to nodes 1 and 2 have the same source. Node 2 dies. The source is reused once the ack of
  * both is done, and node 1 must never see the new content. */
 enum { SOURCE_WORDS = 32, ROUNDS = 6 };
