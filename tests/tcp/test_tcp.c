@@ -351,44 +351,55 @@ Test(tcp, what_is_held_for_two_processes_arrives)
     close_star(&s);
 }
 
-static void *hold_beside(void *star)
-{
-    struct star *s = star;
-    struct end e = s->at[0];
-    const struct loco_fabric_ops *ops = e.fabric->ops;
+enum { HOLDS = 2000, EACH_HOLD = 100 };
 
-    if (ops->link_open(e.node, 1, &e.link))
-        return star;
-    e.number = 0;
-    ops->hold(e.node);
-    for (uint64_t i = 1; i <= 1000; i++)
-        if (ops->write(next(&e), there(1), &i, sizeof i) != LOCO_DONE)
-            return star;
-    ops->release(e.node);
-    flush(&e);
-    ops->link_close(e.link);
+/* One of two threads that hold: its end, and the words of node 1 that it writes. */
+struct holder {
+    struct end end;
+    const struct end *there;
+    unsigned first;
+    unsigned missing;
+};
+
+/* Holds a write to each word, releases, and looks whether all are there. */
+static void *hold_and_look(void *arg)
+{
+    struct holder *h = arg;
+    struct end *e = &h->end;
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+
+    for (uint64_t i = 1; i <= HOLDS; i++) {
+        ops->hold(e->node);
+        for (unsigned k = 0; k < EACH_HOLD; k++)
+            ops->write(next(e), there(h->first + k), &i, sizeof i);
+        ops->release(e->node);
+        flush(e);
+        for (unsigned k = 0; k < EACH_HOLD; k++)
+            h->missing += *word(h->there, h->first + k) != i;
+    }
     return NULL;
 }
 
-/* Two threads that hold do not wait for each other. */
+/* Two threads that hold at once do not mix what they hold. */
 Test(tcp, two_threads_hold_at_once)
 {
     struct star s = {0};
+    struct holder holders[2];
     pthread_t other;
-    void *failed;
 
     open_star(&s);
-    struct end *e = &s.at[0];
-    e->fabric->ops->hold(e->node);
-    cr_expect_eq(write_to(&s, 1, 7), LOCO_DONE);
-    cr_assert_eq(pthread_create(&other, NULL, hold_beside, &s), 0);
-    pthread_join(other, &failed);
-    cr_expect(!failed);
-    cr_expect_eq(*word(&s.at[1], 1), 1000);
-    cr_expect_eq(write_to(&s, 1, 8), LOCO_DONE);
-    e->fabric->ops->release(e->node);
-    flush_to(&s, 1);
-    cr_expect_eq(*word(&s.at[1], 0), 8);
+    for (unsigned i = 0; i < 2; i++) {
+        holders[i] = (struct holder){.end = s.at[0], .there = &s.at[1], .first = i * EACH_HOLD};
+        holders[i].end.number = 0;
+        cr_assert_eq(s.fabrics[0]->ops->link_open(s.at[0].node, 1, &holders[i].end.link), 0);
+    }
+    cr_assert_eq(pthread_create(&other, NULL, hold_and_look, &holders[1]), 0);
+    hold_and_look(&holders[0]);
+    pthread_join(other, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        cr_expect_eq(holders[i].missing, 0);
+        s.fabrics[0]->ops->link_close(holders[i].end.link);
+    }
     close_star(&s);
 }
 
