@@ -589,8 +589,7 @@ uint32_t loco_quick_begin(const struct loco_manager *m)
     return 1 + atomic_load_explicit(&m->lost, memory_order_acquire);
 }
 
-/* --- pull, read, load --------------------------------------------------------------------------
- */
+/* --- pull, read, load ------------------------------------------------------------------------- */
 
 static int wait_for_ack(const struct loco_owned_var *v, const struct loco_ack *ack,
                         const struct loco_wait *wait)

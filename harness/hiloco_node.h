@@ -127,8 +127,7 @@ HILOCO_API int hiloco_node_step(struct hiloco_node *node, double *in, const doub
  */
 HILOCO_API int hiloco_node_leave(struct hiloco_node *node);
 
-/* --- signals and times --------------------------------------------------------------------------
- */
+/* --- signals and times ------------------------------------------------------------------------ */
 
 /* A place in in[] or in out[]. Each place of a wide signal has a number: "speed_rad_per_s[3]". */
 struct hiloco_signal {

@@ -24,8 +24,7 @@ int hil_kept_open(struct hil_kept *k, const char *wanted, FILE *messages)
     return k->folder < 0 ? k->folder : 0;
 }
 
-/* --- the end -----------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 const char *hil_kept_words(int record_rc)
 {
@@ -147,8 +146,7 @@ void hil_kept_close(struct hil_kept *k)
     k->folder = -1;
 }
 
-/* --- the record --------------------------------------------------------------------------------
- */
+/* --- the record ------------------------------------------------------------------------------- */
 
 static int kept_add_histograms(void *kept, struct hil_trace *trace)
 {

@@ -68,8 +68,7 @@ void hil_models_say_provided(char *text, size_t size)
                                      providers[i]->example);
 }
 
-/* --- loaded models -----------------------------------------------------------------------------
- */
+/* --- loaded models ---------------------------------------------------------------------------- */
 
 const struct hil_loaded *hil_models_loaded(void)
 {
@@ -128,8 +127,7 @@ const struct hil_model *hil_model_find(const char *name)
     return l ? l->model : NULL;
 }
 
-/* --- loading -----------------------------------------------------------------------------------
- */
+/* --- loading ---------------------------------------------------------------------------------- */
 
 static void loaded_free(struct hil_loaded *l)
 {

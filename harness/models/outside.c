@@ -8,8 +8,7 @@
 
 enum { OUTSIDE_WIDTH_MAX = 65536 };
 
-/* --- a component -------------------------------------------------------------------------------
- */
+/* --- a component ------------------------------------------------------------------------------ */
 
 _Thread_local struct hil_outside *hil_outside;
 
@@ -38,8 +37,7 @@ bool hil_outside_is(const struct hil_model *model)
     return model->step == outside_step;
 }
 
-/* --- the model ---------------------------------------------------------------------------------
- */
+/* --- the model -------------------------------------------------------------------------------- */
 
 struct outside_model {
     struct hil_model model;

@@ -66,8 +66,7 @@ int hil_rows_open(struct hil_rows *rows, const struct hil_attached *run, unsigne
     return 0;
 }
 
-/* --- available signals -------------------------------------------------------------------------
- */
+/* --- available signals ------------------------------------------------------------------------ */
 
 /* Whether the node has rows with such a word. */
 static bool shown_is_fit(const struct hil_attached *run, const struct hil_shown *shown)
@@ -117,8 +116,7 @@ const struct hil_shown *hil_shown_find(const struct hil_shown_list *list, const 
     return NULL;
 }
 
-/* --- rows ---------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* The oldest complete row after `count` were written. The next row may be being written, in the
  * place of the oldest. */

@@ -9,8 +9,7 @@
 
 #include "../run/state.h"
 
-/* --- available signals -------------------------------------------------------------------------
- */
+/* --- available signals ------------------------------------------------------------------------ */
 
 struct hil_shown {
     char name[HIL_SIGNAL_NAME_BYTES];
@@ -30,8 +29,7 @@ void hil_shown_close(struct hil_shown_list *list);
 /* NULL: there is none with this name. */
 const struct hil_shown *hil_shown_find(const struct hil_shown_list *list, const char *name);
 
-/* --- rows ---------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 struct hil_rows {
     const struct hil_tap_ring *ring;

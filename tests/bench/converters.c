@@ -113,8 +113,7 @@ static int run_hiloco(const struct bench_options *o, struct missed *m)
     return rc;
 }
 
-/* --- loops that do nothing, or no more than send and hear --------------------------------------
- */
+/* --- loops that do nothing, or no more than send and hear ------------------------------------- */
 
 struct bare {
     struct hil_clock clock;
@@ -240,8 +239,7 @@ static int run_sockets(const struct bench_options *o, struct missed *m)
     return run_bare(o, true, m);
 }
 
-/* --- in turns ----------------------------------------------------------------------------------
- */
+/* --- in turns --------------------------------------------------------------------------------- */
 
 static int measure_beside(const struct bench_options *o, struct bench_sample *sample,
                           int (*run)(const struct bench_options *o, struct missed *m))

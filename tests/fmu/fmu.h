@@ -75,8 +75,7 @@ struct fmu_model {
 
 extern const struct fmu_model fmu_model;
 
-/* --- of both layers ---------------------------------------------------------------------------
- */
+/* --- of both layers --------------------------------------------------------------------------- */
 
 /* The variable's place in what the model keeps, or NULL: there is none of that type. */
 void *fmu_place(void *self, uint32_t vr, enum fmu_type type, size_t *count);

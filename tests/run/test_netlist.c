@@ -15,8 +15,7 @@
 
 TestSuite(netlist, .init = workspace_open, .fini = workspace_close, .timeout = 300);
 
-/* --- beside our own ----------------------------------------------------------------------------
- */
+/* --- beside our own --------------------------------------------------------------------------- */
 
 static double greatest_difference(struct column a, struct column b)
 {
@@ -45,8 +44,7 @@ Test(netlist, the_buck_agrees_with_our_own)
     cr_expect_gt(ngspice.at[ngspice.rows - 1], 11.9);
 }
 
-/* --- what is refused ----------------------------------------------------------------------------
- */
+/* --- what is refused -------------------------------------------------------------------------- */
 
 /* A resistor and a capacitor; what is between the lines is each test's. */
 static void write_rc(const char *declares, const char *elements)
@@ -107,8 +105,7 @@ Test(netlist, a_source_with_a_value)
     expect_refused(2, "check", "the source vin is not external alone; allowed: vin NODE NODE");
 }
 
-/* --- its numbers --------------------------------------------------------------------------------
- */
+/* --- its numbers ------------------------------------------------------------------------------ */
 
 /* 1 ms is the time constant, with the parameter's default and not the netlist's. */
 Test(netlist, a_parameter_takes_the_place_of_the_netlists)
@@ -123,8 +120,7 @@ Test(netlist, a_parameter_takes_the_place_of_the_netlists)
         cr_expect_float_eq(v.at[i], 1 - exp(-(double)i * 0.1), 1e-3, "row %zu", i);
 }
 
-/* --- what goes wrong in a run ------------------------------------------------------------------
- */
+/* --- what goes wrong in a run ----------------------------------------------------------------- */
 
 Test(netlist, that_hangs_is_named)
 {
@@ -144,8 +140,7 @@ Test(netlist, that_hangs_is_named)
     expect_said(&e, "it did not return for 2 s");
 }
 
-/* --- its memory ---------------------------------------------------------------------------------
- */
+/* --- its memory ------------------------------------------------------------------------------- */
 
 struct worker {
     FILE *in, *out;

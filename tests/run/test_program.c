@@ -146,8 +146,7 @@ Test(program, the_example_in_c_closes_the_loop)
     cr_expect_gt(output_v.at[output_v.rows - 1], 1);
 }
 
-/* --- what is refused ----------------------------------------------------------------------------
- */
+/* --- what is refused -------------------------------------------------------------------------- */
 
 static void expect_refused(const char *why)
 {
@@ -247,8 +246,7 @@ Test(program, its_names_are_checked)
     expect_said(&e, "components.stage.parameters.p is '3'; allowed: a number, 0 to 2 V");
 }
 
-/* --- what it says -------------------------------------------------------------------------------
- */
+/* --- what it says ----------------------------------------------------------------------------- */
 
 Test(program, models_shows_its_tables)
 {
@@ -295,8 +293,7 @@ Test(program, is_said_not_to_be_for_hard_real_time)
         json_string_value(json_at(summary_of(in_workspace("out")), "components.0.not_real_time")));
 }
 
-/* --- while it runs ------------------------------------------------------------------------------
- */
+/* --- while it runs ---------------------------------------------------------------------------- */
 
 static void expect_run_fails(const char *options, const char *why)
 {

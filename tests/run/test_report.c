@@ -497,8 +497,7 @@ Test(report, is_dark_where_the_reader_wants_that_and_light_on_paper)
     expect_quiet(b);
 }
 
-/* --- how large ----------------------------------------------------------------------------------
- */
+/* --- how large -------------------------------------------------------------------------------- */
 
 /* That of 5 s of 20 converters, each step of each recorded, and none of them at rest. */
 Test(report, of_the_reference_scenario_is_less_than_5_mb)
@@ -522,8 +521,7 @@ Test(report, of_the_reference_scenario_is_less_than_5_mb)
     expect_quiet(b);
 }
 
-/* --- mistakes ----------------------------------------------------------------------------------
- */
+/* --- mistakes --------------------------------------------------------------------------------- */
 
 Test(report, mistakes_are_told)
 {

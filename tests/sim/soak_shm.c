@@ -133,8 +133,7 @@ static const struct loco_sim_workload store_buffers = {.name = "store_buffers", 
 static const struct loco_sim_workload read_after_write = {.name = "read_after_write",
                                                           .run = run_reads};
 
-/* --- owned_var: no load gives the halves of two values, nor an older one after a newer ---------
- */
+/* --- owned_var: no load gives the halves of two values, nor an older one after a newer -------- */
 
 enum { WIDE = 64, VALUES = 20000 };
 
@@ -197,8 +196,7 @@ static int run_owned_var(uint64_t seed)
 
 static const struct loco_sim_workload owned_var = {.name = "owned_var", .run = run_owned_var};
 
-/* --- shared_queue: entries are whole, and those of one pusher come in its order, each once ------
- */
+/* --- shared_queue: entries are whole, and those of one pusher come in its order, each once ---- */
 
 enum { ENTRY_MAX = 13, ENTRIES = 2000, NODES = 2 };
 
@@ -278,8 +276,7 @@ static int run_queue(uint64_t seed)
 
 static const struct loco_sim_workload shared_queue = {.name = "shared_queue", .run = run_queue};
 
-/* --- pulls: an owner that ends within a pull leaves a whole value ------------------------------
- */
+/* --- pulls: an owner that ends within a pull leaves a whole value ----------------------------- */
 
 /*
  * Node 1 owns a value, ends, and owns it again, while one thread of node 0 pulls the value and

@@ -307,8 +307,7 @@ static void reuse_far_act(struct loco_sim_actor *a)
     reuse(a, (const uint64_t[KEYS]){first, key_of_lock(a, 1, 0, first + 1)}, SYNC_THREADS);
 }
 
-/* --- the last node dies ------------------------------------------------------------------------
- */
+/* --- the last node dies ----------------------------------------------------------------------- */
 
 /*
  * The last node dies during whatever it does. Each node is the host of one key that all use, with

@@ -201,8 +201,7 @@ const struct loco_sim_workload workload_lock_handover = {
     .act = guarded_act,
 };
 
-/* --- ticket_lock: the last node dies, maybe with the lock or a ticket --------------------------
- */
+/* --- ticket_lock: the last node dies, maybe with the lock or a ticket ------------------------- */
 
 /*
  * The survivors' sections exclude one another and those of the dead node, and all end. The counter
@@ -277,8 +276,7 @@ const struct loco_sim_workload workload_lock_mortal_strict = {
     .dies = true,
 };
 
-/* --- ticket_lock: tries that fail, while a bystander dies ---------------------------------------
- */
+/* --- ticket_lock: tries that fail, while a bystander dies ------------------------------------- */
 
 /*
  * At each node one thread acquires the lock, and one tries. A failed try has claimed a ticket that
@@ -348,8 +346,7 @@ const struct loco_sim_workload workload_lock_mortal_tries = {
     .weight = 4,
 };
 
-/* --- ticket_lock: the holder is lost to one node only, and lives -------------------------------
- */
+/* --- ticket_lock: the holder is lost to one node only, and lives ------------------------------ */
 
 /* Nodes CUT_OFF and HOLDER lose each other, while both still reach the lock's host. The holder
  * keeps the lock until it releases it, since its writes still arrive at the host. */

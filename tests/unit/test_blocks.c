@@ -44,8 +44,7 @@ static void collect(struct hil_blocks *b, const struct signal *s)
     cr_assert_eq(b->rows, s->rows);
 }
 
-/* --- the content of blocks ---------------------------------------------------------------------
- */
+/* --- the content of blocks -------------------------------------------------------------------- */
 
 struct check {
     const struct hil_blocks *blocks;

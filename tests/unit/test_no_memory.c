@@ -12,8 +12,7 @@
 #include "channels/loco/loco.h"
 #include "folder.h"
 
-/* --- the library's allocations, which the linker leads here (--wrap) ---------------------------
- */
+/* --- the library's allocations, which the linker leads here (--wrap) -------------------------- */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -73,8 +72,7 @@ int __wrap_asprintf(char **text, const char *format, ...)
     return length;
 }
 
-/* --- the setup ----------------------------------------------------------------------------------
- */
+/* --- the setup -------------------------------------------------------------------------------- */
 
 /* Constructs a channel of each type and ends it. Returns 0 or the first error. */
 static int construct_each(struct loco_manager *m)

@@ -343,8 +343,7 @@ Test(processes, all_nodes_of_one_that_is_killed_are_lost)
     loco_shm_close(fabric);
 }
 
-/* --- the directory ------------------------------------------------------------------------------
- */
+/* --- the directory ---------------------------------------------------------------------------- */
 
 static void *open_and_leave(void *failures)
 {

@@ -243,8 +243,7 @@ static void unattached_body(struct node *n)
 
 ON_EACH_FABRIC(a_thread_that_is_not_attached_is_refused, 2, unattached_body)
 
-/* --- a thread that outlives its manager --------------------------------------------------------
- */
+/* --- a thread that outlives its manager ------------------------------------------------------- */
 
 struct worker {
     struct node *n;

@@ -193,8 +193,7 @@ Test(foreign, text_is_utf_8)
     cr_expect_str_eq(hil_foreign_text(text, 4, "abcdef", 2), "ab");
 }
 
-/* --- where rows are ----------------------------------------------------------------------------
- */
+/* --- where rows are --------------------------------------------------------------------------- */
 
 static struct hil_tap_ring *ring_of(struct hil_state *state, unsigned node)
 {

@@ -16,8 +16,7 @@
 extern "C" {
 #endif
 
-/* --- types: 2.1.2 ------------------------------------------------------------------------------
- */
+/* --- types: 2.1.2 ----------------------------------------------------------------------------- */
 
 typedef void *fmi2Component;            /* an instance of the FMU, opaque to the importer */
 typedef void *fmi2ComponentEnvironment; /* the importer's object, passed back in callbacks */
@@ -35,8 +34,7 @@ typedef char fmi2Byte;
 #define fmi2TypesPlatform "default"
 #define fmi2Version       "2.0"
 
-/* --- status, callbacks: 2.1.3, 2.1.5 -----------------------------------------------------------
- */
+/* --- status, callbacks: 2.1.3, 2.1.5 ---------------------------------------------------------- */
 
 typedef enum {
     fmi2OK,
@@ -65,14 +63,12 @@ typedef struct {
     fmi2ComponentEnvironment componentEnvironment;
 } fmi2CallbackFunctions;
 
-/* --- about the FMU: 2.1.4 ----------------------------------------------------------------------
- */
+/* --- about the FMU: 2.1.4 --------------------------------------------------------------------- */
 
 typedef const char *fmi2GetTypesPlatformTYPE(void);
 typedef const char *fmi2GetVersionTYPE(void);
 
-/* --- from instantiation to the end: 2.1.5, 2.1.6 -----------------------------------------------
- */
+/* --- from instantiation to the end: 2.1.5, 2.1.6 ---------------------------------------------- */
 
 typedef enum {
     fmi2ModelExchange,
@@ -97,8 +93,7 @@ typedef fmi2Status fmi2ExitInitializationModeTYPE(fmi2Component c);
 typedef fmi2Status fmi2TerminateTYPE(fmi2Component c);
 typedef fmi2Status fmi2ResetTYPE(fmi2Component c);
 
-/* --- variables: 2.1.7 --------------------------------------------------------------------------
- */
+/* --- variables: 2.1.7 ------------------------------------------------------------------------- */
 
 typedef fmi2Status fmi2GetRealTYPE(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
                                    fmi2Real value[]);
@@ -118,8 +113,7 @@ typedef fmi2Status fmi2SetBooleanTYPE(fmi2Component c, const fmi2ValueReference 
 typedef fmi2Status fmi2SetStringTYPE(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
                                      const fmi2String value[]);
 
-/* --- the FMU's state, derivatives: 2.1.8, 2.1.9 (optional capabilities) ------------------------
- */
+/* --- the FMU's state, derivatives: 2.1.8, 2.1.9 (optional capabilities) ----------------------- */
 
 typedef fmi2Status fmi2GetFMUstateTYPE(fmi2Component c, fmi2FMUstate *FMUstate);
 typedef fmi2Status fmi2SetFMUstateTYPE(fmi2Component c, fmi2FMUstate FMUstate);
@@ -136,8 +130,7 @@ fmi2GetDirectionalDerivativeTYPE(fmi2Component c, const fmi2ValueReference vUnkn
                                  size_t nUnknown, const fmi2ValueReference vKnown_ref[],
                                  size_t nKnown, const fmi2Real dvKnown[], fmi2Real dvUnknown[]);
 
-/* --- co-simulation: 4.2.1, 4.2.2, 4.2.3 --------------------------------------------------------
- */
+/* --- co-simulation: 4.2.1, 4.2.2, 4.2.3 ------------------------------------------------------- */
 
 typedef fmi2Status fmi2SetRealInputDerivativesTYPE(fmi2Component c, const fmi2ValueReference vr[],
                                                    size_t nvr, const fmi2Integer order[],
@@ -167,8 +160,7 @@ typedef fmi2Status fmi2GetBooleanStatusTYPE(fmi2Component c, const fmi2StatusKin
 typedef fmi2Status fmi2GetStringStatusTYPE(fmi2Component c, const fmi2StatusKind s,
                                            fmi2String *value);
 
-/* --- functions that every FMU exports, whatever its capabilities -------------------------------
- */
+/* --- functions that every FMU exports, whatever its capabilities ------------------------------ */
 
 #ifdef __GNUC__
 #pragma GCC visibility push(default)

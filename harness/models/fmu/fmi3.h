@@ -19,8 +19,7 @@
 extern "C" {
 #endif
 
-/* --- types: "Platform Dependent Definitions" ----------------------------------------------------
- */
+/* --- types: "Platform Dependent Definitions" -------------------------------------------------- */
 
 typedef void *fmi3Instance;            /* an instance of the FMU, opaque to the importer */
 typedef void *fmi3InstanceEnvironment; /* the importer's object, passed back in callbacks */
@@ -48,8 +47,7 @@ typedef bool fmi3Clock;
 #define fmi3ClockActive true
 #define fmi3Version     "3.0"
 
-/* --- status, callbacks: "Status Returned by Functions" ------------------------------------------
- */
+/* --- status, callbacks: "Status Returned by Functions" ---------------------------------------- */
 
 typedef enum {
     fmi3OK,
@@ -68,8 +66,7 @@ typedef void (*fmi3IntermediateUpdateCallback)(
     fmi3Boolean intermediateStepFinished, fmi3Boolean canReturnEarly,
     fmi3Boolean *earlyReturnRequested, fmi3Float64 *earlyReturnTime);
 
-/* --- from instantiation to the end: "State Machines" --------------------------------------------
- */
+/* --- from instantiation to the end: "State Machines" ------------------------------------------ */
 
 typedef const char *fmi3GetVersionTYPE(void);
 typedef fmi3Status fmi3SetDebugLoggingTYPE(fmi3Instance instance, fmi3Boolean loggingOn,
@@ -140,8 +137,7 @@ typedef fmi3Status fmi3SetClockTYPE(fmi3Instance instance,
                                     const fmi3ValueReference valueReferences[],
                                     size_t nValueReferences, const fmi3Clock values[]);
 
-/* --- optional: "Dependencies of Variables", "Complete FMU State", "Partial Derivatives" ---------
- */
+/* --- optional: "Dependencies of Variables", "Complete FMU State", "Partial Derivatives" ------- */
 
 typedef enum {
     fmi3Independent,
@@ -183,8 +179,7 @@ typedef fmi3Status fmi3GetAdjointDerivativeTYPE(fmi3Instance instance,
                                                 size_t nSeed, fmi3Float64 sensitivity[],
                                                 size_t nSensitivity);
 
-/* --- event mode only: "Clocks", "Event Mode" ----------------------------------------------------
- */
+/* --- event mode only: "Clocks", "Event Mode" -------------------------------------------------- */
 
 typedef enum {
     fmi3IntervalNotYetKnown,
@@ -231,8 +226,7 @@ typedef fmi3Status fmi3UpdateDiscreteStatesTYPE(
     fmi3Boolean *nominalsOfContinuousStatesChanged, fmi3Boolean *valuesOfContinuousStatesChanged,
     fmi3Boolean *nextEventTimeDefined, fmi3Float64 *nextEventTime);
 
-/* --- co-simulation: 4.2, "Co-Simulation API" ----------------------------------------------------
- */
+/* --- co-simulation: 4.2, "Co-Simulation API" -------------------------------------------------- */
 
 typedef fmi3Status fmi3EnterStepModeTYPE(fmi3Instance instance);
 typedef fmi3Status fmi3GetOutputDerivativesTYPE(fmi3Instance instance,
@@ -246,8 +240,7 @@ typedef fmi3Status fmi3DoStepTYPE(fmi3Instance instance, fmi3Float64 currentComm
                                   fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn,
                                   fmi3Float64 *lastSuccessfulTime);
 
-/* --- functions that every FMU for co-simulation exports ----------------------------------------
- */
+/* --- functions that every FMU for co-simulation exports --------------------------------------- */
 
 #ifdef __GNUC__
 #pragma GCC visibility push(default)
