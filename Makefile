@@ -20,7 +20,7 @@ TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium py
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
 DEVICE_PACKAGES := can-utils linuxptp
-LAUNCHER_PACKAGES := openmpi-bin iproute2 \
+LAUNCHER_PACKAGES := openmpi-bin iproute2 tcsh \
                      $(if $(wildcard /usr/sbin/policy-rc.d),munge openssh-server slurm-client slurmctld slurmd)
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu mmdebstrap qemu-user zip
 CONTAINER_PACKAGES := buildah crun mmdebstrap

@@ -140,16 +140,33 @@ static int hosts_share(struct hosts *h)
 
 /* --- starting --------------------------------------------------------------------------------- */
 
+enum { HOSTS_SCRIPT_BYTES = 4000, HOSTS_QUOTES = 16 };
+
+/* Writes a command that runs the script. The user's shell on the host may be any: for all of them
+ * quotes mean the same. `command` has room for HOSTS_QUOTES quotes in the script. */
+static void hosts_quote(const char *script, char *command)
+{
+    char *to = stpcpy(command, "exec sh -c '");
+
+    for (const char *c = script; *c; c++)
+        if (*c == '\'')
+            to = stpcpy(to, "'\\''");
+        else
+            *to++ = *c;
+    strcpy(to, "'");
+}
+
 _Noreturn static void hosts_exec_ssh(const struct host *host, unsigned wait_s)
 {
     const char *ssh = getenv("HILOCO_SSH");
-    char script[4000], command[600];
+    char script[HOSTS_SCRIPT_BYTES], there[HOSTS_SCRIPT_BYTES + 16 + 3 * HOSTS_QUOTES], here[600];
 
     snprintf(script, sizeof script, hosts_script, host->nodes, wait_s);
-    snprintf(command, sizeof command, "exec %s -o BatchMode=yes \"$0\" \"$1\"", ssh ? ssh : "ssh");
+    hosts_quote(script, there);
+    snprintf(here, sizeof here, "exec %s -o BatchMode=yes \"$0\" \"$1\"", ssh ? ssh : "ssh");
     signal(SIGINT, SIG_IGN); /* the launcher stops it by closing its input */
     signal(SIGPIPE, SIG_DFL);
-    execl("/bin/sh", "sh", "-c", command, host->name, script, (char *)NULL);
+    execl("/bin/sh", "sh", "-c", here, host->name, there, (char *)NULL);
     _exit(127);
 }
 

@@ -84,6 +84,18 @@ END
     HILOCO_SSH=$work/greets run_on 127.92.0.1,other "$work/both"
 }
 
+# A user's shell need not be like sh.
+by_another_shell() {
+    [[ -x /bin/tcsh ]] || { echo "skipped: there is no tcsh"; return 0; }
+    local before
+    before=$(cat /etc/passwd)
+    sed "/^$(id -un):/s|[^:]*$|/bin/tcsh|" <<<"$before" >/etc/passwd
+    local status=0
+    run_on 127.92.0.1,other "$work/both" || status=$?
+    echo "$before" >/etc/passwd
+    return $status
+}
+
 # Only ssh says why: there is no archive that could be damaged.
 is_not_reached() {
     local status=0
@@ -158,6 +170,8 @@ check "hiloco run --hosts: an executor on each of two hosts" run_on 127.92.0.1,o
 check "both left their results, which are brought together" both_ran
 check "again, with shells that print a greeting" despite_a_greeting
 check "the greeting is not taken for results" both_ran
+check "again, by users' shells that are not like sh" by_another_shell
+check "both left their results again" both_ran
 check "it is a run's folder for other commands" is_read
 check "hosts that are not reached fail without further words" is_not_reached
 check "again in the same folder, with verdicts on the whole" has_verdicts
