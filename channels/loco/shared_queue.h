@@ -10,8 +10,9 @@
  * An operation without a time limit takes its ticket first. So waiting operations are served in the
  * order in which they came, and each costs one atomic operation. An operation with a time limit
  * takes a ticket only when its turn has come, so giving up leaves nothing behind. It looks at least
- * once, however short its time; if a node across the network does not answer, it gives up 10 ms
- * after its time is over.
+ * once, however short its time; if a node across the network does not answer a look, it gives up 10
+ * ms after its time is over. But a ticket that is being taken is waited for until the node answers
+ * or is lost.
  *
  * When a participant is lost, so is its share of the entries. From then on all operations return
  * -ECONNRESET, those that are waiting too, until all have constructed the queue again.
