@@ -165,10 +165,10 @@ struct tcp_link {
     struct tcp_link *beside;         /* in the lane's list */
 
     /* One cache line: all that posting a held write touches besides the base. */
-    struct tcp_lane *_Atomic lane; /* NULL: to the node itself, or the peer was lost before */
-    _Atomic uint64_t waiting;      /* unanswered requests */
-    struct tcp_request last;       /* its thread's last held write; zero: none so far */
-    _Atomic bool held;             /* the thread held a write, perhaps after the newest request */
+    _Alignas(TCP_LINE) struct tcp_lane *_Atomic lane; /* NULL: to the node itself, or a lost peer */
+    _Atomic uint64_t waiting;                         /* unanswered requests */
+    struct tcp_request last; /* its thread's last held write; zero: none so far */
+    _Atomic bool held;       /* the thread held a write, perhaps after the newest request */
     _Atomic bool broken;
     bool own; /* leads to the node itself */
 

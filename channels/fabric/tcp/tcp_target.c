@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tcp_internal.h"
@@ -306,18 +305,12 @@ static bool target_work(struct tcp_lane *lane)
 
 /* --- the connection: with `serving` held ------------------------------------------------------ */
 
-/* Receives without being a point of cancellation, which libc's recv() makes ready for by atomic
- * operations in each call. */
-static ssize_t target_receive(int fd, void *to, size_t size)
-{
-    return syscall(SYS_recvfrom, fd, to, size, MSG_DONTWAIT, NULL, NULL);
-}
-
 /* Receives and executes requests. Returns whether any bytes had come. A lane that failed, or that
  * the other end closed, breaks. */
 static bool target_hear(struct tcp_lane *lane)
 {
-    ssize_t got = target_receive(lane->fd, lane->input + lane->in, sizeof lane->input - lane->in);
+    ssize_t got =
+        recv(lane->fd, lane->input + lane->in, sizeof lane->input - lane->in, MSG_DONTWAIT);
 
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
