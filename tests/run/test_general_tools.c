@@ -168,16 +168,29 @@ static struct arguments slow_run(const struct slow *s, const char *options)
                    s->name, s->options, options, in_workspace("%s", s->name));
 }
 
+/* Whether the sample has all nodes. The processes of a run open them one after the other. */
+static bool has_nodes(const struct slow *s, const json_t *sample)
+{
+    const json_t *nodes = json_object_get(sample, "nodes");
+
+    for (int n = 0; n < SLOW_NODES && s->nodes[n]; n++)
+        if (!json_object_get(nodes, s->nodes[n]))
+            return false;
+    return true;
+}
+
 /* A sample of the run, taken while it runs. */
 static json_t *sample_of(const struct slow *s, const struct process *p)
 {
+    json_t *sample = NULL;
     struct ended e;
 
     do {
         usleep(100000);
+        json_decref(sample);
         e = run_command("hiloco top %s --json --count 1", in_workspace("%s", s->name));
-    } while (!strstr(e.out, "period_us") && !has_ended(p));
-    json_t *sample = json_loads(e.out, JSON_DISABLE_EOF_CHECK, NULL);
+        sample = json_loads(e.out, JSON_DISABLE_EOF_CHECK, NULL);
+    } while (!has_nodes(s, sample) && !has_ended(p));
     cr_assert_not_null(sample, "%s%s", e.out, e.err);
     return sample;
 }
