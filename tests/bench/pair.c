@@ -216,11 +216,14 @@ static void become_side(struct pair *p, unsigned side, int (*body)(struct pair *
 /* If one side fails, the other would wait for ever, so it is ended. */
 static int wait_for_both(pid_t pids[2])
 {
-    int result = 0, status;
+    int result = 0, status, left = 2;
 
-    for (int left = 2; left > 0; left--) {
+    while (left > 0) {
         pid_t pid = wait(&status);
         int rc = WIFEXITED(status) ? -WEXITSTATUS(status) : -ETIMEDOUT;
+        if (pid != pids[0] && pid != pids[1])
+            continue; /* a server of another benchmark */
+        left--;
         if (!rc || result)
             continue;
         result = rc;

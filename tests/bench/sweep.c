@@ -109,22 +109,34 @@ static pid_t sweep_start(const struct sweep_how *how, const struct sweep_work *w
     return pid;
 }
 
+/* Waits for this process, and not for others that the benchmarks have started, such as servers. */
+static int sweep_await(pid_t pid)
+{
+    int status;
+
+    if (pid < 0 || waitpid(pid, &status, 0) < 0)
+        return -errno;
+    return status ? -EIO : 0;
+}
+
 /* Returns points a second. */
 static int sweep_rate(const struct sweep_how *how, const struct sweep_work *all, double *rate)
 {
     const unsigned processes = how->split ? all->cores : 1;
     const uint64_t begin = bench_now();
-    int rc = 0, status;
+    pid_t pids[SWEEP_CORES];
+    int rc = 0;
 
     for (unsigned i = 0; i < processes; i++) {
         struct sweep_work share = *all;
         share.count = SWEEP_POINTS / processes;
         share.first = i * share.count;
-        if (sweep_start(how, &share, i, all->cores / processes) < 0)
-            rc = -errno;
+        pids[i] = sweep_start(how, &share, i, all->cores / processes);
     }
-    while (wait(&status) > 0)
-        rc = status ? -EIO : rc;
+    for (unsigned i = 0; i < processes; i++) {
+        const int ended = sweep_await(pids[i]);
+        rc = rc ? rc : ended;
+    }
     *rate = SWEEP_POINTS / ((double)(bench_now() - begin) * 1e-9);
     return rc;
 }
