@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../../channels/fabric/addresses.h"
+
 enum { HTTP = 80 };
 
 void hil_token_make(char token[HIL_TOKEN_BYTES])
@@ -61,13 +63,6 @@ void hil_authority(const struct sockaddr_storage *address, char text[HIL_AUTHORI
     gate_write(text, host, gate_port(address));
 }
 
-bool hil_is_loopback(const struct sockaddr_storage *address)
-{
-    if (address->ss_family == AF_INET6)
-        return IN6_IS_ADDR_LOOPBACK(&gate_ip6(address)->sin6_addr);
-    return ntohl(gate_ip4(address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-}
-
 bool hil_gate_host(const struct sockaddr_storage *address, const char *host)
 {
     char authority[HIL_AUTHORITY_BYTES], local[HIL_AUTHORITY_BYTES];
@@ -77,7 +72,7 @@ bool hil_gate_host(const struct sockaddr_storage *address, const char *host)
     hil_authority(address, authority);
     gate_write(local, "localhost", gate_port(address));
     return strcasecmp(host, authority) == 0 ||
-           (hil_is_loopback(address) && strcasecmp(host, local) == 0);
+           (loco_address_is_loopback(address) && strcasecmp(host, local) == 0);
 }
 
 bool hil_gate_origin(const char *host, const char *origin)

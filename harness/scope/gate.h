@@ -20,8 +20,6 @@ bool hil_token_is(const char *token, const char *given);
 /* "127.0.0.1:8080", "[::1]:8080". */
 void hil_authority(const struct sockaddr_storage *address, char text[HIL_AUTHORITY_BYTES]);
 
-bool hil_is_loopback(const struct sockaddr_storage *address);
-
 /*
  * Whether a request that came to `address` may be answered. Host must be that address, or localhost
  * on loopback: a foreign name that resolves to this address (DNS rebinding) is refused. Origin, if

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../channels/fabric/addresses.h"
 #include "../launch/exit_status.h"
 #include "../launch/signals.h"
 #include "../top/choose.h"
@@ -527,7 +528,7 @@ static void server_tell(const struct server *s)
     fprintf(s->scope->to, "scope of %s (process %d): http://%s/?token=%s\n",
             s->run->attached.card.name, (int)s->run->pid, authority, s->token);
     fflush(s->scope->to);
-    if (!hil_is_loopback(&s->address))
+    if (!loco_address_is_loopback(&s->address))
         fputs("Anyone on this network who has this address can reach it; nothing is encrypted.\n",
               stderr);
 }
