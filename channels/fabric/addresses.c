@@ -28,17 +28,29 @@ void loco_addresses_free(char **names, uint32_t count)
     free(names);
 }
 
-int loco_address_find(const char *name, struct sockaddr_storage *address)
+const char loco_address_only_link_local[] =
+    "the name has only link-local addresses (fe80::), which mean another host on each machine";
+
+bool loco_address_is_link_local(const struct sockaddr *address)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    return address->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)address)->sin6_addr);
+}
+
+const char *loco_address_find(const char *name, struct sockaddr_storage *address)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *at;
     struct addrinfo *found;
     int rc = getaddrinfo(name, NULL, &hints, &found);
 
     if (rc)
-        return rc;
-    memcpy(address, found->ai_addr, found->ai_addrlen);
+        return gai_strerror(rc);
+    for (at = found; at && loco_address_is_link_local(at->ai_addr);)
+        at = at->ai_next;
+    if (at)
+        memcpy(address, at->ai_addr, at->ai_addrlen);
     freeaddrinfo(found);
-    return 0;
+    return at ? NULL : loco_address_only_link_local;
 }
 
 bool loco_address_is_loopback(const struct sockaddr_storage *address)

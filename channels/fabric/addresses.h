@@ -6,9 +6,11 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* Finds the address of a host name, or converts a numeric address. Returns 0 or an error of
- * getaddrinfo. */
-int loco_address_find(const char *name, struct sockaddr_storage *address);
+/* Finds the address of a host name, or converts a numeric address. Link-local addresses of IPv6 do
+ * not count, because they mean another host on each machine. Returns NULL, or why there is none. */
+const char *loco_address_find(const char *name, struct sockaddr_storage *address);
+bool loco_address_is_link_local(const struct sockaddr *address);
+extern const char loco_address_only_link_local[]; /* why a name has no address */
 
 bool loco_address_is_loopback(const struct sockaddr_storage *address);
 

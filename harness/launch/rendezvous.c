@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../channels/fabric/addresses.h"
 #include "../../channels/fabric/host_time.h"
 #include "../run/links.h"
 #include "../scenario/pool.h"
@@ -73,6 +74,18 @@ struct rendezvous_address rendezvous_address_of(const struct sockaddr_storage *a
     a.family = 4;
     memcpy(a.bytes, address->ss_family == AF_INET6 ? six->s6_addr + 12 : (const uint8_t *)four, 4);
     return a;
+}
+
+struct sockaddr_storage rendezvous_address_with_port(const struct rendezvous_address *a,
+                                                     uint16_t port)
+{
+    struct sockaddr_storage address = {.ss_family = a->family == 6 ? AF_INET6 : AF_INET};
+
+    if (a->family == 6)
+        memcpy(&((struct sockaddr_in6 *)&address)->sin6_addr, a->bytes, 16);
+    else
+        memcpy(&((struct sockaddr_in *)&address)->sin_addr, a->bytes, 4);
+    return loco_address_with_port(&address, port);
 }
 
 bool rendezvous_is_loopback(const struct rendezvous_address *a)

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../channels/fabric/addresses.h"
 #include "../../channels/fabric/host_time.h"
 #include "rendezvous_internal.h"
 
@@ -24,16 +25,16 @@ enum { CLIENT_AGAIN = 1 }; /* try again later; otherwise 0 or a negative errno *
 
 /* --- connecting ------------------------------------------------------------------------------- */
 
-static int client_connect_to(const struct addrinfo *at)
+static int client_connect_to(const struct sockaddr *at, socklen_t at_size)
 {
-    const int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int fd = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct pollfd look = {.fd = fd, .events = POLLOUT};
     int error = 0;
     socklen_t size = sizeof error;
 
     if (fd < 0)
         return -errno;
-    if (connect(fd, at->ai_addr, at->ai_addrlen) && errno != EINPROGRESS)
+    if (connect(fd, at, at_size) && errno != EINPROGRESS)
         error = errno;
     else if (poll(&look, 1, CLIENT_CONNECT_MS) < 1)
         error = ETIMEDOUT;
@@ -62,11 +63,14 @@ static int client_connect(const struct hil_rendezvous *r, const char **why)
         *why = gai_strerror(rc);
         return -1;
     }
-    for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
-        fd = client_connect_to(at);
+    *why = loco_address_only_link_local;
+    for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next) {
+        if (loco_address_is_link_local(at->ai_addr))
+            continue;
+        fd = client_connect_to(at->ai_addr, at->ai_addrlen);
+        *why = fd < 0 ? strerror(-fd) : "";
+    }
     freeaddrinfo(found);
-    if (fd < 0)
-        *why = strerror(-fd);
     return fd < 0 ? -1 : fd;
 }
 
@@ -215,15 +219,40 @@ static int client_find(struct hil_rendezvous *r)
 
 /* --- registering ------------------------------------------------------------------------------ */
 
-static bool client_post_nodes(const struct hil_rendezvous *r)
+static bool client_post_nodes(const struct hil_rendezvous *r, struct rendezvous_address other)
 {
-    const uint64_t hash = r->listing.hash;
+    const struct rendezvous_registration own = {.hash = r->listing.hash, .other = other};
     const struct tcp_head head = {.kind = RENDEZVOUS_REGISTER,
-                                  .size = (uint32_t)(sizeof hash + rendezvous_bits(r))};
+                                  .size = (uint32_t)(sizeof own + rendezvous_bits(r))};
 
-    return rendezvous_send(r->fd, &head, sizeof head) &&
-           rendezvous_send(r->fd, &hash, sizeof hash) &&
+    return rendezvous_send(r->fd, &head, sizeof head) && rendezvous_send(r->fd, &own, sizeof own) &&
            rendezvous_send(r->fd, r->here, rendezvous_bits(r));
+}
+
+/* The address of this machine that the socket has; family 0: none. */
+static struct rendezvous_address client_own_address(int fd)
+{
+    struct sockaddr_storage own = {0};
+    socklen_t size = sizeof own;
+
+    return fd < 0 || getsockname(fd, (struct sockaddr *)&own, &size)
+               ? (struct rendezvous_address){0}
+               : rendezvous_address_of(&own);
+}
+
+/* Tries to connect to the first node's process at this address, too. */
+static int client_hear_elsewhere(const struct hil_rendezvous *r,
+                                 const struct rendezvous_address *there)
+{
+    const struct sockaddr_storage to = rendezvous_address_with_port(there, r->place.port);
+
+    if (rendezvous_address_of(&to).family == client_own_address(r->fd).family)
+        return -EBADMSG;
+    const int fd = client_connect_to((const struct sockaddr *)&to, loco_address_size(&to));
+    const bool posted = client_post_nodes(r, client_own_address(fd));
+    if (fd >= 0)
+        close(fd);
+    return posted ? CLIENT_AGAIN : -ECONNRESET;
 }
 
 /* Compares scenario lines as channels do: sends its own answer first. */
@@ -269,6 +298,8 @@ static int client_hear(struct hil_rendezvous *r, const struct tcp_head *head, un
         lines->text[sizeof lines->text - 1] = '\0';
         return client_hear_lines(r, lines);
     }
+    if (head->kind == RENDEZVOUS_ELSEWHERE && head->size == sizeof(struct rendezvous_address))
+        return client_hear_elsewhere(r, (struct rendezvous_address *)body);
     if (head->kind == RENDEZVOUS_HELD && head->size == sizeof(struct rendezvous_held))
         return client_hear_held(r, (struct rendezvous_held *)body);
     if (head->kind == RENDEZVOUS_TABLE && head->size == r->count * sizeof *r->table)
@@ -334,7 +365,8 @@ int rendezvous_register(struct hil_rendezvous *r)
 
     if (rc)
         return rc;
-    return client_end(r, client_post_nodes(r) ? client_await_table(r) : -ECONNRESET);
+    const bool posted = client_post_nodes(r, (struct rendezvous_address){0});
+    return client_end(r, posted ? client_await_table(r) : -ECONNRESET);
 }
 
 /* --- the scenario ----------------------------------------------------------------------------- */

@@ -5,7 +5,8 @@
  * hello, challenge, proof, and a welcome with the other end's proof, or a refusal. Messages with
  * the head of tcp's messages follow:
  *
- * register   the sender's nodes, a bit each, and the hash of its scenario's listing
+ * register   the hash of the sender's scenario's listing, its other address, and its nodes, a bit
+ *            each
  * lines      lines of the listing, sent where the hashes differ: agreement.h
  * held       a node that another process has registered, and where that process is
  * missing    the nodes that have not registered, a bit each
@@ -13,6 +14,9 @@
  * clock      a request for the time, and its answer
  * scenario   the first node's scenario, for a process that says that it has 0 nodes: such a process
  *            has no scenario yet. It is sent after the welcome, and ends the connection
+ * elsewhere  an address of the first node's process, of the other family than the connection's. The
+ *            receiver tries to connect there, and registers again, with the address from which it
+ *            can
  */
 #ifndef RENDEZVOUS_INTERNAL_H
 #define RENDEZVOUS_INTERNAL_H
@@ -25,7 +29,7 @@
 #include "../run/node_name.h"
 #include "rendezvous.h"
 
-enum { RENDEZVOUS_MAGIC = 0x5644525a, RENDEZVOUS_VERSION = 2 };
+enum { RENDEZVOUS_MAGIC = 0x5644525a, RENDEZVOUS_VERSION = 3 };
 
 /* The purposes of the proofs, different from those of any fabric. */
 enum { RENDEZVOUS_OF_REQUEST = 0x5201, RENDEZVOUS_OF_ANSWER };
@@ -37,12 +41,20 @@ enum rendezvous_kind {
     RENDEZVOUS_MISSING,
     RENDEZVOUS_TABLE,
     RENDEZVOUS_CLOCK,
-    RENDEZVOUS_SCENARIO
+    RENDEZVOUS_SCENARIO,
+    RENDEZVOUS_ELSEWHERE
 };
 
 struct rendezvous_address {
     uint32_t family; /* 4 or 6; 0: not known */
     unsigned char bytes[16];
+};
+
+/* Its nodes follow, a bit each. */
+struct rendezvous_registration {
+    uint64_t hash;
+    struct rendezvous_address other; /* its address of the other family; family 0: none */
+    uint32_t zero;
 };
 
 struct rendezvous_held {
@@ -56,6 +68,7 @@ struct rendezvous_lines {
 };
 
 _Static_assert(sizeof(struct rendezvous_address) == 20, "crosses the network");
+_Static_assert(sizeof(struct rendezvous_registration) == 32, "crosses the network");
 _Static_assert(sizeof(struct rendezvous_held) == 24, "crosses the network");
 _Static_assert(sizeof(struct rendezvous_lines) == 1032, "crosses the network");
 
@@ -82,10 +95,11 @@ struct hil_rendezvous {
 
     /* For the serving process. */
     bool serves, complete, running;
-    int wrong;                     /* a negative errno: waiting longer is useless */
-    int wake[2];                   /* ends the thread */
-    struct rendezvous_address own; /* our address as others see it; family 0: no process has
-                                    * connected */
+    int wrong;       /* a negative errno: waiting longer is useless */
+    int wake[2];     /* ends the thread */
+    uint32_t family; /* of the addresses in the table, once it is complete */
+    /* Our addresses as others see them, of IPv4 and IPv6; family 0: no process came over it. */
+    struct rendezvous_address own[2];
     struct rendezvous_guest *guests;
     unsigned guest_count, strangers, refusals;
     pthread_t thread;
@@ -104,6 +118,8 @@ static inline size_t rendezvous_bits(const struct hil_rendezvous *r)
 }
 
 struct rendezvous_address rendezvous_address_of(const struct sockaddr_storage *address);
+struct sockaddr_storage rendezvous_address_with_port(const struct rendezvous_address *address,
+                                                     uint16_t port);
 bool rendezvous_is_loopback(const struct rendezvous_address *address);
 void rendezvous_address_text(const struct rendezvous_address *address, char text[INET6_ADDRSTRLEN]);
 

@@ -27,10 +27,10 @@ struct rendezvous_guest {
     uint64_t until_ns;
     uint32_t from, count; /* as it says: its first node, and its number of nodes */
     struct loco_nonce own, other;
-    struct rendezvous_address address;
-    bool agrees;          /* its scenario is the same */
-    unsigned char *nodes; /* a bit each; NULL: it has not registered */
-    uint64_t tell_ns;     /* when to tell it which nodes are missing */
+    struct rendezvous_address address, elsewhere; /* the other family's; family 0: not known */
+    bool asked, answered;                         /* for the address elsewhere */
+    unsigned char *nodes;                         /* a bit each; NULL: it has not registered */
+    uint64_t tell_ns;                             /* when to tell it which nodes are missing */
     unsigned char *input;
     size_t in;
     struct rendezvous_guest *next;
@@ -79,13 +79,13 @@ static int server_listen_by_number(const struct hil_rendezvous_place *place)
 static void server_look_up_own_name(struct hil_rendezvous *r, const char *host)
 {
     struct sockaddr_storage address;
-    const int rc = loco_address_find(host, &address);
+    const char *why = loco_address_find(host, &address);
 
-    if (rc)
+    if (why)
         rendezvous_say(r,
                        "the first node's host finds no address for its own name, %s: %s; if the "
                        "others find none either, rendezvous must be an address",
-                       host, gai_strerror(rc));
+                       host, why);
 }
 
 int rendezvous_listen(struct hil_rendezvous *r)
@@ -142,8 +142,9 @@ static void server_learn_own(struct hil_rendezvous *r, int fd)
     if (getsockname(fd, (struct sockaddr *)&here, &size))
         return;
     const struct rendezvous_address own = rendezvous_address_of(&here);
-    if (!r->own.family || rendezvous_is_loopback(&r->own))
-        r->own = own;
+    struct rendezvous_address *known = &r->own[own.family == 6];
+    if (!known->family || rendezvous_is_loopback(known))
+        *known = own;
 }
 
 static void server_accept(struct hil_rendezvous *r)
@@ -240,7 +241,7 @@ static bool server_hear_hello(const struct hil_rendezvous *r, struct rendezvous_
 
 static size_t server_room(const struct hil_rendezvous *r)
 {
-    const size_t nodes = sizeof(uint64_t) + rendezvous_bits(r);
+    const size_t nodes = sizeof(struct rendezvous_registration) + rendezvous_bits(r);
 
     return sizeof(struct tcp_head) +
            (nodes > sizeof(struct rendezvous_lines) ? nodes : sizeof(struct rendezvous_lines));
@@ -312,11 +313,39 @@ static const struct rendezvous_guest *server_holder(const struct hil_rendezvous 
     return NULL;
 }
 
-/* A client on loopback is on this machine. */
+/* The guest's address of that family; family 0: not known. A client on loopback is on this machine.
+ */
+static struct rendezvous_address server_place_in(const struct hil_rendezvous *r,
+                                                 const struct rendezvous_guest *guest,
+                                                 uint32_t family)
+{
+    if (rendezvous_is_loopback(&guest->address))
+        return r->own[family == 6];
+    return guest->address.family == family ? guest->address : guest->elsewhere;
+}
+
 static struct rendezvous_address server_place_of(const struct hil_rendezvous *r,
                                                  const struct rendezvous_guest *guest)
 {
-    return rendezvous_is_loopback(&guest->address) ? r->own : guest->address;
+    return server_place_in(r, guest, r->complete ? r->family : guest->address.family);
+}
+
+static uint32_t server_other_family(const struct rendezvous_guest *guest)
+{
+    return guest->address.family == 6 ? 4 : 6;
+}
+
+/* Asks the guest once for its other address, if there is an address of ours where it can try.
+ * Returns whether its answer is outstanding. */
+static bool server_ask(const struct hil_rendezvous *r, struct rendezvous_guest *guest)
+{
+    const struct rendezvous_address *own = &r->own[server_other_family(guest) == 6];
+
+    if (!guest->asked && own->family && !rendezvous_is_loopback(own)) {
+        guest->asked = true;
+        rendezvous_post(guest->fd, RENDEZVOUS_ELSEWHERE, own, sizeof *own);
+    }
+    return guest->asked && !guest->answered;
 }
 
 /* Whether another process has the node. Once all have met, a node cannot move to another address,
@@ -326,7 +355,7 @@ static bool server_is_held(const struct hil_rendezvous *r, const struct rendezvo
 {
     const struct rendezvous_address place = server_place_of(r, guest);
 
-    *at = r->complete ? r->table[node] : r->own;
+    *at = r->complete ? r->table[node] : r->own[guest->address.family == 6];
     if (rendezvous_has(r->here, node))
         return true;
     const struct rendezvous_guest *holder = server_holder(r, node);
@@ -345,6 +374,9 @@ static bool server_register(struct hil_rendezvous *r, struct rendezvous_guest *g
 {
     struct rendezvous_held held = {0};
 
+    server_learn_own(r, guest->fd);
+    if (server_place_of(r, guest).family == 0 && server_ask(r, guest))
+        return true; /* it registers again */
     for (; held.node < r->count; held.node++)
         if (rendezvous_has(nodes, held.node) && server_is_held(r, guest, held.node, &held.at)) {
             server_warn(r, guest, "one of its nodes has already registered");
@@ -355,7 +387,6 @@ static bool server_register(struct hil_rendezvous *r, struct rendezvous_guest *g
     if (!guest->nodes)
         return false;
     memcpy(guest->nodes, nodes, rendezvous_bits(r));
-    server_learn_own(r, guest->fd);
     if (r->complete)
         server_post_table(r, guest);
     return true;
@@ -364,14 +395,20 @@ static bool server_register(struct hil_rendezvous *r, struct rendezvous_guest *g
 static bool server_hear_register(struct hil_rendezvous *r, struct rendezvous_guest *guest,
                                  const unsigned char *body, size_t size)
 {
-    uint64_t hash;
+    struct rendezvous_registration its;
+    const bool answers = guest->asked && !guest->answered;
 
-    if (guest->nodes || size != sizeof hash + rendezvous_bits(r))
+    if ((guest->nodes && !answers) || size != sizeof its + rendezvous_bits(r))
         return false;
-    memcpy(&hash, body, sizeof hash);
-    if (hash != r->listing.hash)
+    memcpy(&its, body, sizeof its);
+    if (answers && its.other.family == server_other_family(guest))
+        guest->elsewhere = its.other;
+    guest->answered |= answers;
+    if (guest->nodes)
+        return true;
+    if (its.hash != r->listing.hash)
         return rendezvous_post_lines(r, guest->fd, 0);
-    return server_register(r, guest, body + sizeof hash);
+    return server_register(r, guest, body + sizeof its);
 }
 
 /* Compares scenario lines as channels do: sends its own answer first. */
@@ -532,44 +569,76 @@ static int server_turn(struct hil_rendezvous *r, int timeout_ms)
 
 /* --- gathering -------------------------------------------------------------------------------- */
 
-/* A name may lead some processes here over IPv4, and others over IPv6. */
-static int server_refuse_families(struct hil_rendezvous *r, uint32_t node)
+static void server_complete(struct hil_rendezvous *r, uint32_t family)
 {
-    char name[HIL_NODE_NAME_BYTES], here[INET6_ADDRSTRLEN], there[INET6_ADDRSTRLEN];
-
-    hil_node_name(r->config.scenario->system, node, name);
-    rendezvous_address_text(&r->table[0], here);
-    rendezvous_address_text(&r->table[node], there);
-    rendezvous_explain(r,
-                       "%s is at %s and %s at %s, so they cannot reach each other: rendezvous must "
-                       "be an address, which all reach over IPv4 or all over IPv6",
-                       r->first, here, name, there);
-    return -EPROTO;
-}
-
-static int server_fill_table(struct hil_rendezvous *r)
-{
+    r->family = family;
+    r->complete = true;
     for (uint32_t n = 0; n < r->count; n++) {
         const struct rendezvous_guest *holder = server_holder(r, n);
-        r->table[n] = holder ? server_place_of(r, holder) : r->own;
+        r->table[n] = holder ? server_place_of(r, holder) : r->own[family == 6];
     }
-    for (uint32_t n = 1; n < r->count; n++)
-        if (r->table[n].family != r->table[0].family)
-            return server_refuse_families(r, n);
-    r->complete = true;
     for (const struct rendezvous_guest *g = r->guests; g; g = g->next)
         if (g->nodes)
             server_post_table(r, g);
-    return 0;
 }
 
+/* Finds a registered guest without an address of that family. */
+static struct rendezvous_guest *server_lacks(const struct hil_rendezvous *r, uint32_t family)
+{
+    struct rendezvous_guest *g = r->guests;
+
+    while (g && (!g->nodes || server_place_in(r, g, family).family))
+        g = g->next;
+    return g;
+}
+
+static void server_name_guest(const struct hil_rendezvous *r, const struct rendezvous_guest *g,
+                              char name[HIL_NODES_NAME_BYTES], char address[INET6_ADDRSTRLEN])
+{
+    rendezvous_names(r, g->nodes, name);
+    rendezvous_address_text(&g->address, address);
+}
+
+static int server_refuse_families(struct hil_rendezvous *r)
+{
+    char four[HIL_NODES_NAME_BYTES], at_four[INET6_ADDRSTRLEN];
+    char six[HIL_NODES_NAME_BYTES], at_six[INET6_ADDRSTRLEN];
+
+    server_name_guest(r, server_lacks(r, 6), four, at_four);
+    server_name_guest(r, server_lacks(r, 4), six, at_six);
+    rendezvous_explain(r,
+                       "only over IPv4 come %s from %s, and only over IPv6 %s from %s, so they "
+                       "cannot reach each other: all machines need IPv4, or all need IPv6",
+                       four, at_four, six, at_six);
+    return -EPROTO;
+}
+
+/* A name may lead some processes here over IPv4, and others over IPv6. Then each is asked whether
+ * it can come the other way as well. Returns 1 once all have an address of one family. */
+static int server_settle(struct hil_rendezvous *r)
+{
+    bool waits = false;
+
+    for (uint32_t family = 4; family <= 6; family += 2)
+        if (!server_lacks(r, family)) {
+            server_complete(r, family);
+            return 1;
+        }
+    for (struct rendezvous_guest *g = r->guests; g; g = g->next)
+        waits |= g->nodes && server_ask(r, g);
+    if (!waits)
+        return server_refuse_families(r);
+    return rendezvous_wait_on(r, "the others to try IPv4 and IPv6");
+}
+
+/* Returns 1 when all have met. */
 static int server_look(struct hil_rendezvous *r, unsigned char *missing)
 {
     char names[HIL_NODES_NAME_BYTES], text[HIL_NODES_NAME_BYTES + 350];
 
     memset(missing, 0, rendezvous_bits(r));
     if (server_missing(r, missing) == 0)
-        return 1;
+        return server_settle(r);
     server_tell_missing(r, missing);
     rendezvous_names(r, missing, names);
     snprintf(text, sizeof text, "%s to register at %s", names, r->where);
@@ -589,7 +658,7 @@ int rendezvous_gather(struct hil_rendezvous *r)
             rc = r->wrong;
     }
     free(missing);
-    return rc > 0 ? server_fill_table(r) : rc;
+    return rc > 0 ? 0 : rc;
 }
 
 /* --- afterwards ------------------------------------------------------------------------------- */

@@ -80,18 +80,43 @@ by_name() {
         wait $converters
 }
 
-# The name of the first node's machine leads one process to it over IPv4, and one over IPv6.
+mixed=("${slow[@]}" --set converters.count=2 --set 'converters.tolerance={}'
+    --set duration_s=0.5 --set rendezvous=near --wait 20)
+
+# The name of the first node's machine leads one process to it over IPv4, and one over IPv6. Their
+# machine has both.
 by_both() {
-    local few=("${slow[@]}" --set converters.count=2 --set 'converters.tolerance={}'
-        --set rendezvous=near --wait 20)
     ip address add fd73::1/64 dev v0 nodad &&
         nsenter -t $there -n ip address add fd73::2/64 dev v1 nodad || return 0 # no IPv6
-    named four '10.73.0.1 near' nsenter -t $there -n "$build/converter" "${few[@]}" --id 0 &
+    named four '10.73.0.1 near' nsenter -t $there -n "$build/converter" "${mixed[@]}" --id 0 --quiet &
+    local four=$!
+    named six 'fd73::1 near' nsenter -t $there -n "$build/converter" "${mixed[@]}" --id 1 --quiet &
+    local six=$!
+    started+=($four $six)
+    named near '' "$build/controller" "${mixed[@]}" --out "$work/both" && wait $four && wait $six
+}
+
+# Another machine has only IPv6, and is in another network.
+by_either() {
+    unshare -n sleep 100000 & third=$!
+    started+=($third)
+    until [[ $(readlink /proc/$third/ns/net) != "$(readlink /proc/self/ns/net)" ]]; do sleep 0.1; done
+    ip link add v2 type veth peer name v3 netns $third && ip link set v2 up &&
+        nsenter -t $third -n ip link set v3 up && ip address add fd74::1/64 dev v2 nodad &&
+        nsenter -t $third -n ip address add fd74::2/64 dev v3 nodad || return 0 # no IPv6
+    named four '10.73.0.1 near' nsenter -t $there -n "$build/converter" "${mixed[@]}" --id 0 &
     started+=($!)
-    named six 'fd73::1 near' nsenter -t $there -n "$build/converter" "${few[@]}" --id 1 &
+    named six 'fd74::1 near' nsenter -t $third -n "$build/converter" "${mixed[@]}" --id 1 &
     started+=($!)
-    named near '' "$build/controller" "${few[@]}" --out "$work/both" 2>&1 | tee "$work/families" || true
-    grep -q 'so they cannot reach each other: rendezvous must be an address' "$work/families"
+    named near '' "$build/controller" "${mixed[@]}" --out "$work/either" 2>&1 |
+        tee "$work/families" || true
+    grep -q 'only over IPv4 come converter\[0\] from 10.73.0.2, and only over IPv6 converter\[1\] from fd74::2, so they cannot reach each other' "$work/families"
+}
+
+by_link_local() {
+    named near 'fe80::2 far' "$build/converter" "${mixed[@]}" --id 0 --set rendezvous=far --wait 2 \
+        2>&1 | tee "$work/link-local" || true
+    grep -q 'far, port 18699: the name has only link-local addresses' "$work/link-local"
 }
 
 begin() {
@@ -106,7 +131,9 @@ begin() {
 echo "--- tcp: a controller in one namespace, 20 converters in another"
 settles "they run for 4 s" "$work/apart" apart
 check "they find each other by their names" by_name
-check "processes that came over IPv4 and IPv6 are told that they do not fit" by_both
+check "processes that came over IPv4 and IPv6 agree on one of them" by_both
+check "processes that have nothing in common are told so" by_either
+check "a name that has only link-local addresses is refused" by_link_local
 check "they run again" begin
 check "the cable is pulled" ip link set v0 down
 check "the controller: nothing was heard" \

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
+#include "channels/fabric/addresses.h"
 #include "harness/launch/part_nodes.h"
 #include "harness/launch/rendezvous_internal.h"
 #include "harness/merge/clock_line.h"
@@ -59,6 +60,15 @@ Test(rendezvous, a_place_is_a_host_and_perhaps_a_port)
                               "[fd00::1]x", "fe80::1", "[fe80::1%eth0]:99", NULL};
          *wrong; wrong++)
         cr_expect_not(hil_rendezvous_place_parse(*wrong, &place), "%s", *wrong);
+}
+
+Test(rendezvous, a_link_local_address_is_nowhere)
+{
+    struct sockaddr_storage address;
+
+    cr_expect_eq(loco_address_find("fe80::1", &address), loco_address_only_link_local);
+    cr_expect_null(loco_address_find("127.0.0.1", &address));
+    cr_expect_eq(address.ss_family, AF_INET);
 }
 
 static void expect_rank(const char *name, const char *size, unsigned of, const char *said)
@@ -508,6 +518,7 @@ Test(rendezvous, strangers_are_refused_and_the_others_meet, .timeout = 120)
     expect_cut_off(99, 0);
     expect_cut_off(RENDEZVOUS_REGISTER, 8);       /* without its nodes */
     expect_cut_off(RENDEZVOUS_REGISTER, 1 << 30); /* more than there is room for */
+    expect_cut_off(RENDEZVOUS_ELSEWHERE, sizeof(struct rendezvous_address));
     expect_cut_off(RENDEZVOUS_LINES, 100);
     expect_cut_off(RENDEZVOUS_CLOCK, 3);
     cr_expect_eq(stranger_hears(half, answer, sizeof answer), 0);
@@ -516,7 +527,7 @@ Test(rendezvous, strangers_are_refused_and_the_others_meet, .timeout = 120)
     parties_join(parties, 2);
     expect_addresses(&parties[0]);
     expect_addresses(&parties[1]);
-    cr_expect(strstr(parties[0].said, "it is of another version: 3 there, 2 here"));
+    cr_expect(strstr(parties[0].said, "it is of another version: 4 there, 3 here"));
     cr_expect(strstr(parties[0].said, "it is not hiloco"));
     cr_expect(strstr(parties[0].said, "it sent what no process of a run sends"));
     party_end(&parties[0]);

@@ -2,7 +2,6 @@
 #include "../../loco/fabric/tcp.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,9 +135,9 @@ static int tcp_make_peers(struct tcp_node *n)
         n->peers[id].id = id;
         if (id >= n->tcp->config.address_count)
             return tcp_refuse_address(n, id % n->tcp->config.address_count, "there are too few");
-        int rc = loco_address_find(n->tcp->addresses[id], &n->addresses[id]);
-        if (rc)
-            return tcp_refuse_address(n, id, gai_strerror(rc));
+        const char *why = loco_address_find(n->tcp->addresses[id], &n->addresses[id]);
+        if (why)
+            return tcp_refuse_address(n, id, why);
     }
     tcp_mend_own_name(n);
     return 0;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,12 +208,12 @@ static void verbs_free_node(struct verbs_node *n)
 static int verbs_find_address(struct verbs_node *n, uint32_t id)
 {
     const char *name = n->verbs->addresses[id];
-    int rc = loco_address_find(name, &n->addresses[id]);
+    const char *why = loco_address_find(name, &n->addresses[id]);
 
-    if (rc)
+    if (why)
         verbs_say(n, "node %u: cannot find the address of node %u, %s: %s", n->base.id, id, name,
-                  gai_strerror(rc));
-    return rc ? -EINVAL : 0;
+                  why);
+    return why ? -EINVAL : 0;
 }
 
 static int verbs_make_peers(struct verbs_node *n)
