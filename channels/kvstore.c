@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core.h"
 #include "kvstore_index.h"
 #include "kvstore_left.h"
 #include "kvstore_slots.h"
@@ -106,11 +107,27 @@ int loco_kvstore_init(struct loco_kvstore *s, struct loco_manager *manager,
 
 void loco_kvstore_fini(struct loco_kvstore *s)
 {
+    loco_kvstore_fini_timed(s, UINT64_MAX);
+}
+
+/* Ends the tracker. Nothing that operations out of time have posted is placed after this. */
+static int store_settle(struct loco_kvstore *s, uint64_t timeout_ns)
+{
+    const struct loco_manager *m = s->channel.mgr;
+    const struct loco_wait wait = loco_wait_for(m, timeout_ns);
+    int rc = loco_kvstore_stop_timed(s, timeout_ns);
+
+    if (!rc && s->calling && atomic_load(&s->left) > 0)
+        rc = loco_fence_global_timed(s->channel.mgr, loco_time_left(m, &wait));
+    return rc == -ETIMEDOUT ? rc : 0;
+}
+
+int loco_kvstore_fini_timed(struct loco_kvstore *s, uint64_t timeout_ns)
+{
     if (!s->channel.mgr)
-        return;
-    loco_kvstore_stop(s);
-    if (s->calling && atomic_load(&s->left) > 0)
-        loco_fence_global(s->channel.mgr); /* nothing that they posted is placed after this */
+        return 0;
+    if (store_settle(s, timeout_ns))
+        return -ETIMEDOUT;
     for (unsigned i = 0; s->calls && i < s->config.calls; i++)
         loco_kv_window_close(s->calls[i]);
     free(s->calls);
@@ -122,6 +139,7 @@ void loco_kvstore_fini(struct loco_kvstore *s)
     kv_slots_close(s->slots);
     kv_index_close(s->index);
     *s = (struct loco_kvstore){0};
+    return 0;
 }
 
 /* --- one operation at a time ---------------------------------------------------------------- */

@@ -158,31 +158,42 @@ static void *tracker_thread(void *arg)
     struct loco_manager *m = s->channel.mgr;
     int rc = loco_thread_attach(m);
 
-    if (rc) {
+    if (!rc) {
+        loco_kvstore_track(s);
+        loco_thread_detach(m);
+    } else {
         loco_log(m, LOCO_ERROR, "channel %s: no tracker: error %d", s->channel.name, rc);
-        return NULL;
     }
-    loco_kvstore_track(s);
-    loco_thread_detach(m);
+    atomic_fetch_sub(&s->tracking, 1);
     return NULL;
 }
 
 int loco_kvstore_start_tracker(struct loco_kvstore *s)
 {
+    atomic_fetch_add(&s->tracking, 1);
     int rc = -pthread_create(&s->thread, NULL, tracker_thread, s);
 
     s->started = rc == 0;
+    if (rc)
+        atomic_fetch_sub(&s->tracking, 1);
     return rc;
 }
 
 void loco_kvstore_stop(struct loco_kvstore *s)
 {
-    struct loco_wait wait = {.until = UINT64_MAX};
+    loco_kvstore_stop_timed(s, UINT64_MAX);
+}
+
+int loco_kvstore_stop_timed(struct loco_kvstore *s, uint64_t timeout_ns)
+{
+    struct loco_wait wait = loco_wait_for(s->channel.mgr, timeout_ns);
 
     atomic_store_explicit(&s->stopping, true, memory_order_release);
     while (atomic_load(&s->tracking) > 0)
-        loco_relax(s->channel.mgr, &wait);
+        if (loco_relax(s->channel.mgr, &wait))
+            return -ETIMEDOUT;
     if (s->started)
         pthread_join(s->thread, NULL);
     s->started = false;
+    return 0;
 }

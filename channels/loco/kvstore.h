@@ -83,7 +83,7 @@ struct loco_kvstore {
     LOCO_ATOMIC(uint32_t) left;         /* how many of them are left to the tracker */
     LOCO_ATOMIC(bool) sending, serving; /* a thread sends on its own tracker; serves the others' */
     LOCO_ATOMIC(bool) stopping;
-    LOCO_ATOMIC(unsigned) tracking; /* threads in loco_kvstore_track */
+    LOCO_ATOMIC(unsigned) tracking; /* calls of loco_kvstore_track, and the store's own thread */
     pthread_t thread;
     bool started;
     uint64_t room[8];
@@ -102,8 +102,11 @@ int loco_kvstore_init(struct loco_kvstore *store, struct loco_manager *manager,
  * node's acknowledgement goes on only when the manager closes; so the nodes should pass a barrier
  * first. A timed operation that ran out of time and has not ended yet is dropped: it may keep its
  * lock, as a lost node does. What it posted is waited for, at most until the nodes that it went to
- * are lost. */
+ * are lost. The timed call waits for at most `timeout_ns`. After -ETIMEDOUT the endpoint has not
+ * ended, but its tracker has been told to stop; the caller ends the endpoint later, by either call.
+ * An attached thread. */
 void loco_kvstore_fini(struct loco_kvstore *store);
+int loco_kvstore_fini_timed(struct loco_kvstore *store, uint64_t timeout_ns);
 
 /* Starts a thread that attaches and serves the trackers. Returns 0 or a negative errno. */
 int loco_kvstore_start_tracker(struct loco_kvstore *store);
@@ -117,9 +120,12 @@ void loco_kvstore_track(struct loco_kvstore *store);
  * thread. */
 unsigned loco_kvstore_serve(struct loco_kvstore *store);
 
-/* Makes this node's tracker threads end, and waits until each has finished its turn. Any attached
- * thread. */
+/* Makes this node's tracker threads end, and waits until each has finished its turn. The thread
+ * that the store started then detaches, so it waits for what it posted, at most until the nodes
+ * that this went to are lost. The timed call waits for at most `timeout_ns`. After -ETIMEDOUT the
+ * threads still end as soon as they can. Any attached thread. */
 void loco_kvstore_stop(struct loco_kvstore *store);
+int loco_kvstore_stop_timed(struct loco_kvstore *store, uint64_t timeout_ns);
 
 /* --- one operation at a time ------------------------------------------------------------- *
  *

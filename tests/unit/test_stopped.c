@@ -24,7 +24,7 @@ static const uint64_t SHORT_NS = 200000, SLEEP_NS = 10000000;
 
 struct members {
     struct node *n;
-    struct loco_kvstore kv;
+    struct loco_kvstore kv, left, acknowledged; /* the others end the last two meanwhile */
     struct loco_kv_window *window;
     struct loco_barrier bar;
     struct loco_ticket_lock near, far; /* hosted by node 0; by the stopped member */
@@ -71,6 +71,8 @@ static void members_open(struct members *m, struct node *n)
 
     *m = (struct members){.n = n, .serves = true};
     CHECK(n, loco_kvstore_init(&m->kv, n->mgr, NULL, "kv", &config) == 0);
+    CHECK(n, loco_kvstore_init(&m->left, n->mgr, NULL, "left", &config) == 0);
+    CHECK(n, loco_kvstore_init(&m->acknowledged, n->mgr, NULL, "acked", &config) == 0);
     CHECK(n, loco_barrier_init(&m->bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
     CHECK(n, loco_ticket_lock_init(&m->near, n->mgr, NULL, "near", 0, LOCO_ALL, 4) == 0);
     CHECK(n, loco_ticket_lock_init(&m->far, n->mgr, NULL, "far", STILL, LOCO_ALL, 4) == 0);
@@ -82,10 +84,13 @@ static void members_open(struct members *m, struct node *n)
     CHECK(n, loco_shared_region_init(&m->pids, n->mgr, NULL, "pids", LOCO_ALL, 8) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
     CHECK(n, loco_kv_window_open(&m->window, &m->kv, WINDOW) == 0);
-    if (on_sim(n))
+    if (on_sim(n)) {
         CHECK(n, loco_sim_spawn(n->fabric, tracker_fiber, m) == 0);
-    else
-        CHECK(n, loco_kvstore_start_tracker(&m->kv) == 0);
+        return;
+    }
+    CHECK(n, loco_kvstore_start_tracker(&m->kv) == 0);
+    CHECK(n, loco_kvstore_start_tracker(&m->left) == 0);
+    CHECK(n, loco_kvstore_start_tracker(&m->acknowledged) == 0);
 }
 
 static void members_close(struct members *m)
@@ -96,6 +101,8 @@ static void members_close(struct members *m)
         loco_relax(m->n->mgr, &wait);
     loco_kv_window_close(m->window);
     loco_kvstore_fini(&m->kv);
+    CHECK(m->n, loco_kvstore_fini_timed(&m->left, TEST_TIMEOUT) == 0);
+    CHECK(m->n, loco_kvstore_fini_timed(&m->acknowledged, TEST_TIMEOUT) == 0);
     loco_barrier_fini(&m->bar);
     loco_ticket_lock_fini(&m->near);
     loco_ticket_lock_fini(&m->far);
@@ -119,19 +126,37 @@ static uint64_t *pid_here(const struct members *m)
     return loco_shared_region_local(&m->pids);
 }
 
-static void stand_still(struct members *m)
+/* Whether the stopped member's tracker has a message, at this node. */
+static bool has_moved(const struct loco_kvstore *store)
+{
+    return __atomic_load_n(&store->trackers[STILL].position, __ATOMIC_ACQUIRE) > 0;
+}
+
+static void stand_still_as_process(struct members *m)
 {
     struct node *n = m->n;
     const uint64_t pid = (uint64_t)getpid();
+    struct loco_kv_window *window;
 
-    if (!on_sim(n)) {
-        loco_shared_region_write(&m->pids, 0, 0, &pid, sizeof pid);
-        CHECK(n, loco_fence_pair(n->mgr, 0) == 0);
-        raise(SIGSTOP);
+    CHECK(n, loco_kv_window_open(&window, &m->acknowledged, 1) == 0);
+    struct loco_kv_op *insert = loco_kv_window_op(window, 0);
+    loco_kv_start_insert(insert, 0, &pid);
+    AWAIT(n, has_moved(&m->acknowledged), loco_kv_poll(insert));
+    loco_shared_region_write(&m->pids, 0, 0, &pid, sizeof pid);
+    CHECK(n, loco_fence_pair(n->mgr, 0) == 0);
+    raise(SIGSTOP);
+    AWAIT(n, loco_kv_poll(insert));
+    loco_kv_window_close(window);
+}
+
+static void stand_still(struct members *m)
+{
+    if (!on_sim(m->n)) {
+        stand_still_as_process(m);
         return;
     }
     m->serves = false;
-    loco_sim_sleep(n->fabric, loco_sim_now(n->fabric) + SLEEP_NS, LOCO_SIM_FIRST);
+    loco_sim_sleep(m->n->fabric, loco_sim_now(m->n->fabric) + SLEEP_NS, LOCO_SIM_FIRST);
     m->serves = true;
 }
 
@@ -202,6 +227,23 @@ static void store_waits(struct members *m, uint64_t near, uint64_t far)
     CHECK(n, loco_kvstore_update_timed(&m->kv, own, &value, SHORT_NS) == -ETIMEDOUT);
     CHECK(n, loco_kvstore_delete_timed(&m->kv, own, SHORT_NS) == -ETIMEDOUT);
     CHECK(n, loco_kvstore_read_timed(&m->kv, own, &got, SHORT_NS) != 0);
+}
+
+/* An operation that ran out of time, and an acknowledgement by a tracker's thread, are on their way
+ * to the stopped member when their stores end. */
+static void stores_end(struct members *m)
+{
+    struct node *n = m->n;
+    const uint64_t own = key_at(m, n->id, 0), value = 7;
+    /* A thread that ends also takes its time. */
+    const uint64_t limit_ns = on_tcp() ? SHORT_NS : TEST_TIMEOUT;
+
+    CHECK(n, loco_kvstore_insert_timed(&m->left, own, &value, SHORT_NS) == -ETIMEDOUT);
+    CHECK(n, loco_kvstore_stop_timed(&m->left, TEST_TIMEOUT) == 0);
+    CHECK(n, unanswered(n, loco_kvstore_fini_timed(&m->left, SHORT_NS)));
+    AWAIT(n, has_moved(&m->acknowledged));
+    CHECK(n, unanswered(n, loco_kvstore_stop_timed(&m->acknowledged, limit_ns)));
+    CHECK(n, unanswered(n, loco_kvstore_fini_timed(&m->acknowledged, limit_ns)));
 }
 
 static bool is_done_in_time(struct members *m, struct loco_kv_op *op, uint64_t timeout_ns)
@@ -315,6 +357,8 @@ static void others_wait(struct members *m, uint64_t near, uint64_t far)
     ring_waits(m);
     store_waits(m, near, far);
     window_waits(m, near, far);
+    if (!on_sim(m->n))
+        stores_end(m);
     CHECK(m->n, loco_barrier_timed(&m->bar, SHORT_NS) == -ETIMEDOUT);
     CHECK(m->n, loco_barrier_timed(&m->bar, 0) == -ETIMEDOUT);
     let_it_go_on(m);
