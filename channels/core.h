@@ -8,6 +8,7 @@
 #include "loco/atomic_var.h"
 #include "loco/channel.h"
 #include "loco/memory.h"
+#include "loco/ringbuffer.h"
 
 /* Events of the fabric, which the manager passes on to the channels of the peer. */
 void loco_channels_peer_up(struct loco_peer *peer, uint32_t node);
@@ -57,6 +58,11 @@ void *loco_region_reach(const struct loco_region *region, unsigned member);
 /* Whether the node was lost, and nothing that it posted can still be placed at any participant that
  * is alive. Asks each of them, and waits for their answers. */
 bool loco_atomic_gone(const struct loco_atomic_array *array, uint32_t node);
+
+/* As loco_ringbuffer_send. If another thread sent last, its messages are waited for at most
+ * `timeout_ns`; -ETIMEDOUT after that, and nothing was sent. */
+int loco_ringbuffer_send_limited(struct loco_ringbuffer *ring, const void *message, size_t size,
+                                 uint64_t *position, uint64_t timeout_ns);
 
 /* Gives back a mem_ref of the calling thread that the ack's operations may still be using. */
 void loco_mem_ref_put_after(struct loco_manager *manager, void *block, struct loco_ack ack);

@@ -29,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core.h"
 #include "fabric/words.h"
 #include "kvstore_left.h"
 #include "kvstore_slots.h"
@@ -95,11 +96,12 @@ int kv_change_make(struct loco_kvstore *s, const struct kv_change *c, uint64_t *
 {
     if (atomic_exchange_explicit(&s->sending, true, memory_order_acquire))
         return -EAGAIN;
-    int rc = loco_ringbuffer_send(tracker_own_ring(s), c, sizeof *c, position);
+    int rc =
+        loco_ringbuffer_send_limited(tracker_own_ring(s), c, sizeof *c, position, LOCO_LOOK_NS);
     if (!rc)
         tracker_apply(s, c);
     atomic_store_explicit(&s->sending, false, memory_order_release);
-    return rc;
+    return rc == -ETIMEDOUT ? -EAGAIN : rc;
 }
 
 bool kv_change_known(const struct loco_kvstore *s, uint64_t position)

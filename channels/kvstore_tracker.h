@@ -32,8 +32,9 @@ int kv_trackers_open(struct loco_kvstore *store);
 void kv_trackers_close(struct loco_kvstore *store);
 
 /* Broadcasts a change, and applies it here. Returns 0, and its position for kv_change_known;
- * -EAGAIN when another thread is sending or the ring is full; or another error of
- * loco_ringbuffer_send. After an error nothing is changed. Any attached thread. */
+ * -EAGAIN when another thread is sending, what another thread sent was not placed within
+ * LOCO_LOOK_NS, or the ring is full; or another error of loco_ringbuffer_send. After an error
+ * nothing is changed. Any attached thread. */
 int kv_change_make(struct loco_kvstore *store, const struct kv_change *change, uint64_t *position);
 
 /* Whether every node has applied the changes up to `position`. */

@@ -277,9 +277,8 @@ static int ring_wrap(struct loco_ringbuffer *rb, size_t left)
     return rc;
 }
 
-/* Sends without waiting for room. Only a change of the thread waits, for at most `timeout_ns`. */
-static int ring_send(struct loco_ringbuffer *rb, const void *message, size_t size,
-                     uint64_t *position, uint64_t timeout_ns)
+int loco_ringbuffer_send_limited(struct loco_ringbuffer *rb, const void *message, size_t size,
+                                 uint64_t *position, uint64_t timeout_ns)
 {
     static const uint64_t none = 0;
     int rc = ring_begin_send(rb, timeout_ns);
@@ -316,13 +315,13 @@ static int ring_send(struct loco_ringbuffer *rb, const void *message, size_t siz
 int loco_ringbuffer_send(struct loco_ringbuffer *rb, const void *message, size_t size,
                          uint64_t *position)
 {
-    return ring_send(rb, message, size, position, UINT64_MAX);
+    return loco_ringbuffer_send_limited(rb, message, size, position, UINT64_MAX);
 }
 
 int loco_ringbuffer_send_wait(struct loco_ringbuffer *rb, const void *message, size_t size,
                               uint64_t *position, uint64_t timeout_ns)
 {
-    int rc = ring_send(rb, message, size, position, timeout_ns);
+    int rc = loco_ringbuffer_send_limited(rb, message, size, position, timeout_ns);
 
     if (rc != -EAGAIN)
         return rc;
@@ -330,7 +329,7 @@ int loco_ringbuffer_send_wait(struct loco_ringbuffer *rb, const void *message, s
     int late = 0;
     while (rc == -EAGAIN && !late) {
         late = loco_relax(rb->channel.mgr, &wait);
-        rc = ring_send(rb, message, size, position, UINT64_MAX);
+        rc = loco_ringbuffer_send_limited(rb, message, size, position, UINT64_MAX);
     }
     return rc == -EAGAIN ? late : rc;
 }

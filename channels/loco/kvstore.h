@@ -147,7 +147,8 @@ int loco_kvstore_read(struct loco_kvstore *store, uint64_t key, void *value);
 /* Do the same, but wait for at most `timeout_ns`; -ETIMEDOUT after that. The write may then take
  * effect at any later moment, or never; reading the key tells. The tracker finishes the operation,
  * and gives back the lock that it holds or waits for. Until then it is one of the node's `calls`.
- */
+ * An insert or a delete may return up to 10 ms late, if another thread of the node has sent the
+ * store's last message over a network, and it is not yet placed. */
 int loco_kvstore_insert_timed(struct loco_kvstore *store, uint64_t key, const void *value,
                               uint64_t timeout_ns);
 int loco_kvstore_update_timed(struct loco_kvstore *store, uint64_t key, const void *value,
@@ -219,7 +220,8 @@ void loco_kv_start_insert(struct loco_kv_op *op, uint64_t key, const void *value
 void loco_kv_start_update(struct loco_kv_op *op, uint64_t key, const void *value);
 void loco_kv_start_delete(struct loco_kv_op *op, uint64_t key);
 
-/* Whether the operation is done. Never waits on coherent memory. Only the window's thread. */
+/* Whether the operation is done. Never waits on coherent memory; elsewhere for 10 ms at most, while
+ * what another thread of the node has sent is not placed. Only the window's thread. */
 bool loco_kv_poll(struct loco_kv_op *op);
 
 LOCO_DECLARATIONS_END

@@ -35,6 +35,9 @@ struct members {
     struct loco_shared_region pids;
     uint64_t still;    /* the process that was stopped, at node 0 */
     bool serves, over; /* the stopped member's tracker, if a fiber */
+    pthread_t second;  /* a thread that inserts, too; not on the simulator */
+    _Atomic enum { ATTACHES, WAITS, INSERTS, HAS_INSERTED, DETACHES } does;
+    int inserted; /* what the insert returned */
 };
 
 static bool on_sim(const struct node *n)
@@ -65,9 +68,42 @@ static void tracker_fiber(void *arg)
     m->over = false;
 }
 
+/* The first key from `key` on whose lock, and hence value, is at this node. */
+static uint64_t key_at(const struct members *m, uint32_t host, uint64_t key)
+{
+    struct loco_kv_op op;
+
+    for (;; key++) {
+        op.hash = kv_hash(key);
+        kv_lock_find(&op, &m->kv);
+        if (op.lock_host == host)
+            return key;
+    }
+}
+
+/* Takes over the node's messages of the store. */
+static void *second_thread(void *arg)
+{
+    struct members *m = arg;
+    struct node *n = m->n;
+    const uint64_t value = 7;
+
+    CHECK(n, loco_thread_attach(n->mgr) == 0);
+    m->does = WAITS;
+    AWAIT(n, m->does == INSERTS || m->does == DETACHES);
+    if (m->does == INSERTS) {
+        const uint64_t key = key_at(m, n->id, 5000 + 1000 * n->id);
+        m->inserted = loco_kvstore_insert_timed(&m->kv, key, &value, SHORT_NS);
+        m->does = HAS_INSERTED;
+        AWAIT(n, m->does == DETACHES);
+    }
+    loco_thread_detach(n->mgr);
+    return NULL;
+}
+
 static void members_open(struct members *m, struct node *n)
 {
-    const struct loco_kvstore_config config = {.value_size = 8, .capacity = 64, .calls = 4};
+    const struct loco_kvstore_config config = {.value_size = 8, .capacity = 64, .calls = 8};
 
     *m = (struct members){.n = n, .serves = true};
     CHECK(n, loco_kvstore_init(&m->kv, n->mgr, NULL, "kv", &config) == 0);
@@ -91,6 +127,8 @@ static void members_open(struct members *m, struct node *n)
     CHECK(n, loco_kvstore_start_tracker(&m->kv) == 0);
     CHECK(n, loco_kvstore_start_tracker(&m->left) == 0);
     CHECK(n, loco_kvstore_start_tracker(&m->acknowledged) == 0);
+    CHECK(n, pthread_create(&m->second, NULL, second_thread, m) == 0);
+    AWAIT(n, m->does == WAITS);
 }
 
 static void members_close(struct members *m)
@@ -99,6 +137,9 @@ static void members_close(struct members *m)
 
     for (m->over = on_sim(m->n); m->over;)
         loco_relax(m->n->mgr, &wait);
+    m->does = DETACHES;
+    if (!on_sim(m->n))
+        CHECK(m->n, pthread_join(m->second, NULL) == 0);
     loco_kv_window_close(m->window);
     loco_kvstore_fini(&m->kv);
     CHECK(m->n, loco_kvstore_fini_timed(&m->left, TEST_TIMEOUT) == 0);
@@ -201,19 +242,6 @@ static void let_it_go_on(struct members *m)
 
 /* --- the others ---------------------------------------------------------------------------- */
 
-/* The first key from `key` on whose lock, and hence value, is at this node. */
-static uint64_t key_at(const struct members *m, uint32_t host, uint64_t key)
-{
-    struct loco_kv_op op;
-
-    for (;; key++) {
-        op.hash = kv_hash(key);
-        kv_lock_find(&op, &m->kv);
-        if (op.lock_host == host)
-            return key;
-    }
-}
-
 static void store_waits(struct members *m, uint64_t near, uint64_t far)
 {
     struct node *n = m->n;
@@ -244,6 +272,14 @@ static void stores_end(struct members *m)
     AWAIT(n, has_moved(&m->acknowledged));
     CHECK(n, unanswered(n, loco_kvstore_stop_timed(&m->acknowledged, limit_ns)));
     CHECK(n, unanswered(n, loco_kvstore_fini_timed(&m->acknowledged, limit_ns)));
+}
+
+/* What the first thread has sent to the stopped member is on its way. */
+static void second_waits(struct members *m)
+{
+    m->does = INSERTS;
+    AWAIT(m->n, m->does == HAS_INSERTED);
+    CHECK(m->n, m->inserted == -ETIMEDOUT);
 }
 
 static bool is_done_in_time(struct members *m, struct loco_kv_op *op, uint64_t timeout_ns)
@@ -357,8 +393,10 @@ static void others_wait(struct members *m, uint64_t near, uint64_t far)
     ring_waits(m);
     store_waits(m, near, far);
     window_waits(m, near, far);
-    if (!on_sim(m->n))
+    if (!on_sim(m->n)) {
+        second_waits(m);
         stores_end(m);
+    }
     CHECK(m->n, loco_barrier_timed(&m->bar, SHORT_NS) == -ETIMEDOUT);
     CHECK(m->n, loco_barrier_timed(&m->bar, 0) == -ETIMEDOUT);
     let_it_go_on(m);
