@@ -308,6 +308,23 @@ Test(tcp, a_wait_sends_what_is_held)
     close_star(&s);
 }
 
+/* A flush, which any thread may post, takes what is held along, but does not know its number. */
+Test(tcp, a_held_write_stays_done)
+{
+    struct end pair[2];
+    const uint64_t value = 7;
+
+    open_pair(pair);
+    struct end *e = &pair[0];
+    e->fabric->ops->hold(e->node);
+    cr_expect_eq(e->fabric->ops->write(next(e), there(0), &value, sizeof value), LOCO_DONE);
+    flush(e);
+    cr_expect_eq(*word(&pair[1], 0), value);
+    cr_expect_eq(atomic_load(&e->link->done), e->number);
+    e->fabric->ops->release(e->node);
+    close_pair(pair);
+}
+
 /* More than a lane has room for is sent before. */
 Test(tcp, a_thread_may_hold_more_than_there_is_room_for)
 {

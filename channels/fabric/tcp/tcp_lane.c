@@ -222,7 +222,7 @@ uint64_t tcp_lane_done(const struct tcp_link *l)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* Never lowers `done`: the link's thread may have held a newer write meanwhile, which is done. */
+/* Never lowers `done`: the link's thread may have held a newer write, which is done. */
 static void lane_raise_done(struct tcp_link *l, uint64_t to)
 {
     uint64_t from = atomic_load_explicit(&l->base.done, memory_order_relaxed);
