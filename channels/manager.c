@@ -84,7 +84,7 @@ static void manager_on_peer_lost(void *arg, uint32_t peer, bool left)
     /* The channels first: a thread that sees `lost` finds that the channels know of it, too. */
     loco_channels_mark_lost(p, peer);
     loco_channels_peer_lost(m, peer, left);
-    atomic_fetch_add_explicit(&m->lost, 1, memory_order_release);
+    atomic_fetch_add_explicit(&m->fabric->lost, 1, memory_order_release);
     atomic_store_explicit(&p->lost, true, memory_order_release);
     pthread_mutex_unlock(&m->lock);
 }

@@ -572,21 +572,21 @@ bool loco_quick_owner_init(struct loco_quick_owner *o, const struct loco_owned_v
 {
     void *there = atomic_load_explicit(&v->direct_one, memory_order_acquire);
 
-    if (!is_quick(v) || !v->pushes || !there)
+    if (!is_quick(v) || !v->pushes || !there || !loco_self(v->channel.mgr))
         return false;
     *o = (struct loco_quick_owner){(uint64_t *)(void *)v->copy, there, life, v->check == COUNT};
     return true;
 }
 
-uint32_t loco_quick_begin(const struct loco_manager *m)
+uint32_t loco_quick_begin(const struct loco_fabric *fabric)
 {
     const struct loco_tracer *listens = atomic_load_explicit(&loco_tracer, memory_order_acquire);
 
-    if (m->fabric->busy || !loco_self(m) || (listens && loco_trace_wanted(listens->push_wanted)))
+    if (fabric->busy || (listens && loco_trace_wanted(listens->push_wanted)))
         return 0;
     atomic_thread_fence(memory_order_release); /* after every earlier write of the thread */
     loco_stored();
-    return 1 + atomic_load_explicit(&m->lost, memory_order_acquire);
+    return 1 + atomic_load_explicit(&fabric->lost, memory_order_acquire);
 }
 
 /* --- pull, read, load ------------------------------------------------------------------------- */

@@ -30,15 +30,17 @@ struct loco_quick_owner {
 /* Whether the variable's loads can be quick; then fills in *reader. */
 bool loco_quick_reader_init(struct loco_quick_reader *reader, const struct loco_owned_var *var);
 
-/* Whether the variable's puts can be quick in this life; then fills in *owner. They can be after
- * the first push, once the reader has connected. */
+/* Whether the calling thread's puts of the variable can be quick in this life; then fills in
+ * *owner. They can be after the first push, once the reader has connected. */
 bool loco_quick_owner_init(struct loco_quick_owner *owner, const struct loco_owned_var *var,
                            uint32_t life);
 
-/* Must be called before a row of quick puts of this manager's variables. Returns the manager's
- * life. Each loss of a peer begins another life, in which a reader's copy may be elsewhere. Returns
- * 0 if puts cannot be quick now, for example while somebody traces pushes. */
-uint32_t loco_quick_begin(const struct loco_manager *manager);
+/* Must be called before a row of quick puts of variables on this fabric. Returns the fabric's life.
+ * Each loss of a peer begins another life, in which a reader's copy may be elsewhere. Returns 0 if
+ * puts cannot be quick now, for example while somebody traces pushes. A life is the fabric's and
+ * not a manager's, because a thread that steps a thousand nodes has one fabric and a thousand
+ * managers. */
+uint32_t loco_quick_begin(const struct loco_fabric *fabric);
 
 /* Loads the value. Returns whether *to is whole. */
 static inline bool loco_quick_load(const struct loco_quick_reader *r, struct loco_triple *to)

@@ -89,7 +89,7 @@ struct loco_manager {
     struct loco_by_node peers;           /* of struct loco_peer */
     LOCO_ATOMIC(uint32_t) epoch;  /* counts the times that all threads got links to some peer */
     LOCO_ATOMIC(uint32_t) losses; /* counts the times that a link lost operations with its peer */
-    LOCO_ATOMIC(uint32_t) lost;   /* counts the peers that the channels know to be lost */
+    LOCO_ATOMIC(uint32_t) lost;   /* not used any more: the fabric counts these */
     unsigned failed;              /* channels whose setup met an error */
     int channel_error;            /* one such error; 0: none */
 };

@@ -57,6 +57,12 @@ static void lines_add_copies(struct lines_draft *d, const struct hil_step *s,
     lines_add(d, s->copies + range.first, range.count * sizeof *s->copies);
 }
 
+static void lines_add_message(struct lines_draft *d, const struct hil_step *s)
+{
+    lines_add(d, &s->message, sizeof s->message);
+    lines_add(d, s->message, sizeof *s->message);
+}
+
 static void lines_add_arrivals(struct lines_draft *d, const struct hil_step *s)
 {
     for (unsigned i = 0; i < s->arrival_count; i++) {
@@ -68,7 +74,7 @@ static void lines_add_arrivals(struct lines_draft *d, const struct hil_step *s)
         if (a->plain)
             continue;
         lines_add(d, &a->var->copy, sizeof a->var->copy);
-        lines_add(d, s->message, sizeof *s->message);
+        lines_add_message(d, s);
     }
 }
 
@@ -81,7 +87,8 @@ static void lines_add_departures(struct lines_draft *d, const struct hil_step *s
         lines_add(d, v->copy, v->size);
         lines_add(d, atomic_load_explicit(&v->direct_one, memory_order_relaxed), v->size);
         if (!out->value) {
-            lines_add(d, s->message, sizeof *s->message);
+            lines_add_message(d, s);
+            lines_add(d, v->channel.mgr, offsetof(struct loco_manager, config));
             lines_add(d, &v->direct_one, sizeof v->direct_one);
             lines_add(d, out->from, out->count * sizeof *out->from);
             lines_add(d, v, offsetof(struct loco_owned_var, direct_one));
@@ -94,7 +101,7 @@ static void lines_add_node(struct lines_draft *d, const struct hil_node *node)
     const struct hil_step *s = node->step;
 
     lines_add(d, node, offsetof(struct hil_node, loop.timing.overrun));
-    lines_add(d, s, offsetof(struct hil_step, sent_ns));
+    lines_add(d, s, offsetof(struct hil_step, message));
     lines_add_parts(d, s);
     lines_add_arrivals(d, s);
     lines_add_departures(d, s);
@@ -102,8 +109,6 @@ static void lines_add_node(struct lines_draft *d, const struct hil_node *node)
     lines_add_copies(d, s, s->local);
     lines_add_copies(d, s, hil_step_local_late(s));
     lines_add(d, s->tap, sizeof *s->tap);
-    lines_add(d, node->mgr, offsetof(struct loco_manager, config));
-    lines_add(d, &node->mgr->lost, sizeof node->mgr->lost);
 }
 
 int hil_step_lines_open(struct hil_step_lines *l, struct hil_node *const *nodes, unsigned count)

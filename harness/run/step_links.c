@@ -63,7 +63,7 @@ links_send_faulted(const struct hil_step *s, unsigned first, unsigned end, uint6
 
 static void links_send_all(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
 {
-    const uint32_t life = loco_quick_begin(s->node->mgr);
+    const uint32_t life = loco_quick_begin(s->fabric);
 
     for (unsigned i = first; i < end; i++) {
         struct step_departure *d = &s->departures[i];

@@ -547,6 +547,7 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
     memset(memory, 0, hil_step_size(node));
     make_cut_step(memory, node);
     *step = memory;
+    (*step)->fabric = node->mgr->fabric;
     (*step)->tap = hil_tap_open(&node->run->state->taps, node->run->state, node->id);
     make_parts(*step);
     make_arrivals(*step);

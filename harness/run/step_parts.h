@@ -170,10 +170,11 @@ struct hil_step {
     struct step_copy *copies;
     struct hil_link_figures *figures; /* counts of links, in the state of node->run */
     struct step_range local; /* copies from this node's outputs to the sampled components */
-    struct hil_message *message;
+    const struct loco_fabric *fabric;
     struct hil_tap_ring *tap; /* NULL: nobody can watch it */
 
-    uint64_t *sent_ns; /* when each step pushed, by step number modulo STEP_SENT_MAX */
+    struct hil_message *message; /* of a link that is not quick */
+    uint64_t *sent_ns;           /* when each step pushed, by step number modulo STEP_SENT_MAX */
     struct step_feed *feeds;
     struct step_age *ages;
     unsigned age_count;
@@ -206,7 +207,7 @@ struct hil_step {
     struct hil_row_places row;
 };
 
-_Static_assert(offsetof(struct hil_step, sent_ns) <= 2 * HIL_LINE &&
+_Static_assert(offsetof(struct hil_step, message) <= 2 * HIL_LINE &&
                    offsetof(struct step_part, arrivals) <= HIL_LINE &&
                    offsetof(struct step_arrival, var) <= HIL_LINE &&
                    sizeof(struct step_departure) == HIL_LINE,

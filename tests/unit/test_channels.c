@@ -148,7 +148,7 @@ ON_EACH_FABRIC(owned_var, 3, var_body)
 static void quick_put(struct node *n, struct loco_owned_var *v, uint64_t i)
 {
     const struct loco_triple value = {i, 2 * i, 3 * i};
-    const uint32_t life = loco_quick_begin(n->mgr);
+    const uint32_t life = loco_quick_begin(n->mgr->fabric);
     struct loco_quick_owner owner;
 
     if (i % 2 == 0 && life && loco_quick_owner_init(&owner, v, life)) {

@@ -178,7 +178,7 @@ static void one_life(struct node *n, struct all *a)
 static void put_quickly(struct node *n, struct all *a)
 {
     const struct loco_triple value = {1, 2, COMMAND};
-    const uint32_t life = loco_quick_begin(n->mgr);
+    const uint32_t life = loco_quick_begin(n->mgr->fabric);
 
     if (life &&
         (a->quick_owner.life == life || loco_quick_owner_init(&a->quick_owner, &a->quick, life)))

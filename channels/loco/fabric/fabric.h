@@ -135,6 +135,8 @@ struct loco_fabric {
      * fabric.
      */
     unsigned busy;
+    /* Counts the peers that the managers' channels know to be lost. */
+    LOCO_ATOMIC(uint32_t) lost;
 };
 
 /* A participant: the first member of each fabric's own structure. */
