@@ -208,6 +208,45 @@ static uint64_t sim_flush(struct loco_link *base)
 
 /* --- links and arenas ------------------------------------------------------------------ */
 
+/* Thousands of nodes may have a small arena each. These are cut from common blocks, so that they
+ * lie in a row and in few pages. A large arena has a block of its own. */
+enum { BLOCK = 1 << 20, LARGE = BLOCK / 16 };
+
+struct sim_block {
+    struct sim_block *next;
+    size_t used, room;
+    unsigned char *lines;
+};
+
+static struct sim_block *sim_new_block(struct sim *s, size_t room)
+{
+    struct sim_block *b = calloc(1, sizeof *b + LOCO_CACHE_LINE + room);
+
+    if (!b)
+        return NULL;
+    b->lines = (unsigned char *)(b + 1);
+    b->lines += LOCO_CACHE_LINE - (uintptr_t)b->lines % LOCO_CACHE_LINE;
+    b->room = room;
+    b->next = s->blocks;
+    s->blocks = b;
+    return b;
+}
+
+/* Returns zeroed memory in whole lines, which is freed with the sim; NULL when there is none. */
+static unsigned char *sim_cut(struct sim *s, size_t size)
+{
+    const size_t whole = (size + LOCO_CACHE_LINE - 1) / LOCO_CACHE_LINE * LOCO_CACHE_LINE;
+    struct sim_block *b = s->blocks;
+
+    if (!b || b->room - b->used < whole)
+        b = sim_new_block(s, whole < LARGE ? BLOCK : whole);
+    if (!b)
+        return NULL;
+    unsigned char *memory = b->lines + b->used;
+    b->used += whole;
+    return memory;
+}
+
 static int sim_arena_map(struct loco_node *base, size_t size, struct loco_arena *arena)
 {
     struct sim_node *n = (struct sim_node *)base;
@@ -216,12 +255,11 @@ static int sim_arena_map(struct loco_node *base, size_t size, struct loco_arena 
     if (!more)
         return -ENOMEM;
     n->arenas = more;
-    unsigned char *memory = calloc(1, size + LOCO_CACHE_LINE);
+    unsigned char *memory = sim_cut(n->sim, size);
     if (!memory)
         return -ENOMEM;
-    unsigned char *line = memory + LOCO_CACHE_LINE - (uintptr_t)memory % LOCO_CACHE_LINE;
-    n->arenas[n->arena_count] = (struct sim_arena){memory, line, size};
-    *arena = (struct loco_arena){.base = line, .size = size, .number = n->arena_count++};
+    n->arenas[n->arena_count] = (struct sim_arena){memory, size};
+    *arena = (struct loco_arena){.base = memory, .size = size, .number = n->arena_count++};
     return 0;
 }
 
@@ -351,8 +389,6 @@ static void sim_free_node(struct sim *s, struct sim_node *n)
         free(n->news);
         n->news = next;
     }
-    for (uint32_t i = 0; i < n->arena_count; i++)
-        free(n->arenas[i].memory);
     free(n->arenas);
     loco_by_node_free(&n->peers);
     free(n);
@@ -375,6 +411,11 @@ void loco_sim_close(struct loco_fabric *fabric)
             sim_free_node(s, n);
         }
     free(s->nodes);
+    while (s->blocks) {
+        struct sim_block *b = s->blocks;
+        s->blocks = b->next;
+        free(b);
+    }
     while (s->spare) {
         struct operation *o = s->spare;
         s->spare = o->next;

@@ -55,8 +55,7 @@ struct sim_fiber {
 };
 
 struct sim_arena {
-    void *memory;        /* as it was allocated */
-    unsigned char *base; /* its first whole cache line */
+    unsigned char *base; /* a whole cache line */
     size_t size;
 };
 
@@ -183,7 +182,8 @@ struct sim {
     struct sim_node **nodes;
     uint32_t node_count, open_count;
     uint64_t link_count;
-    struct operation *spare; /* small operations, kept for reuse */
+    struct operation *spare;  /* small operations, kept for reuse */
+    struct sim_block *blocks; /* memory of the nodes' arenas, newest first */
 
     struct sim_fiber *fibers; /* all that were ever made */
     unsigned alive;
