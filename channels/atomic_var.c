@@ -70,18 +70,18 @@ static const struct loco_channel_ops guest_ops = {.on_connect = atomic_on_connec
                                                   .on_lost = atomic_on_lost};
 
 static bool atomic_is_lost_at(const struct loco_atomic_array *a, const struct loco_member *member,
-                              uint32_t node)
+                              uint32_t node, uint64_t timeout_ns)
 {
     struct loco_atomic_word word = {.home = &a->homes[member->node], .region = a->region};
     uint64_t gone = 0;
 
     word.offset = atomic_gone_at(a, node) * sizeof(uint64_t);
     word.member = word.home->member;
-    int rc = loco_atomic_load(word, &gone);
+    int rc = loco_atomic_load_timed(word, &gone, timeout_ns);
     return gone || (rc && loco_member_lost(member));
 }
 
-bool loco_atomic_gone(const struct loco_atomic_array *a, uint32_t node)
+bool loco_atomic_gone(const struct loco_atomic_array *a, uint32_t node, uint64_t timeout_ns)
 {
     const struct loco_channel *c = &a->channel;
     const int lost = loco_channel_member(c, node);
@@ -91,7 +91,8 @@ bool loco_atomic_gone(const struct loco_atomic_array *a, uint32_t node)
     if (c->mgr->fabric->capabilities & LOCO_COHERENT)
         return true; /* its stores ended when it did, at every node */
     for (unsigned m = 0; m < c->member_count; m++)
-        if (!loco_member_lost(&c->members[m]) && !atomic_is_lost_at(a, &c->members[m], node))
+        if (!loco_member_lost(&c->members[m]) &&
+            !atomic_is_lost_at(a, &c->members[m], node, timeout_ns))
             return false;
     return true;
 }

@@ -56,8 +56,9 @@ void *loco_region_direct(const struct loco_region *region, unsigned member);
 void *loco_region_reach(const struct loco_region *region, unsigned member);
 
 /* Whether the node was lost, and nothing that it posted can still be placed at any participant that
- * is alive. Asks each of them, and waits for their answers. */
-bool loco_atomic_gone(const struct loco_atomic_array *array, uint32_t node);
+ * is alive. Asks each of them, and waits for each answer for at most `timeout_ns`; false when one
+ * does not come. */
+bool loco_atomic_gone(const struct loco_atomic_array *array, uint32_t node, uint64_t timeout_ns);
 
 /* As loco_ringbuffer_send. If another thread sent last, its messages are waited for at most
  * `timeout_ns`; -ETIMEDOUT after that, and nothing was sent. */

@@ -106,11 +106,15 @@ struct gate {
 
 /* --- a gate ---------------------------------------------------------------------------------- */
 
+static uint64_t gate_time_for_look(const struct gate *g)
+{
+    return g->wait ? loco_time_for_look(g->mgr, g->wait) : UINT64_MAX;
+}
+
 static int gate_look(const struct gate *g, uint64_t *serving)
 {
     if (!g->near)
-        return loco_atomic_load_timed(g->now_serving, serving,
-                                      g->wait ? loco_time_for_look(g->mgr, g->wait) : UINT64_MAX);
+        return loco_atomic_load_timed(g->now_serving, serving, gate_time_for_look(g));
     *serving = __atomic_load_n(g->near, __ATOMIC_ACQUIRE);
     return 0;
 }
@@ -225,12 +229,13 @@ static void claim_begin(const struct gate *g)
     claim_write(g, ASKING);
 }
 
-static int claim_look(const struct gate *g, uint32_t node, bool second, uint64_t *claimed)
+static int claim_look(const struct gate *g, uint32_t node, bool second, uint64_t *claimed,
+                      uint64_t timeout_ns)
 {
     const struct loco_ticket_lock *l = g->lock;
+    const size_t at = claim_index(l, node, second);
 
-    return loco_atomic_load(loco_atomic_at(l->words, l->host, claim_index(l, node, second)),
-                            claimed);
+    return loco_atomic_load_timed(loco_atomic_at(l->words, l->host, at), claimed, timeout_ns);
 }
 
 /*
@@ -247,7 +252,7 @@ static void claim_end(const struct gate *g)
     if (!g->lock)
         return;
     if (g->lock->host != g->mgr->id)
-        claim_look(g, g->mgr->id, g->lock->second, &placed);
+        claim_look(g, g->mgr->id, g->lock->second, &placed, UINT64_MAX);
     g->lock->second = !g->lock->second;
 }
 
@@ -255,10 +260,10 @@ static void claim_end(const struct gate *g)
 static int claim_has_ticket(const struct gate *g, uint32_t node, uint64_t turn)
 {
     uint64_t first, second;
-    int rc = claim_look(g, node, false, &first);
+    int rc = claim_look(g, node, false, &first, gate_time_for_look(g));
 
     if (!rc)
-        rc = claim_look(g, node, true, &second);
+        rc = claim_look(g, node, true, &second, gate_time_for_look(g));
     if (rc)
         return rc;
     if (first == turn + CLAIMED || second == turn + CLAIMED)
@@ -272,10 +277,16 @@ static uint64_t serving_left(uint64_t after, unsigned handover)
     return after + (serving_passes(after) < handover ? OPEN : GRANTED);
 }
 
+/* Whether the node counts as dead. Not if another participant does not answer in time. */
+static bool gate_has_lost(const struct gate *g, uint32_t node)
+{
+    return loco_atomic_gone(g->lock->words, node, gate_time_for_look(g));
+}
+
 /* As claim_has_ticket, but 0 for a dead node. */
 static int claim_of_living(const struct gate *g, uint32_t node, uint64_t turn)
 {
-    return loco_atomic_gone(g->lock->words, node) ? 0 : claim_has_ticket(g, node, turn);
+    return gate_has_lost(g, node) ? 0 : claim_has_ticket(g, node, turn);
 }
 
 /* Whether the turn's ticket belongs to a dead node: 1, 0, or an error. */
@@ -283,7 +294,7 @@ static int gate_is_turn_of_dead(const struct gate *g, uint64_t turn)
 {
     const struct loco_channel *c = &g->lock->words->channel;
     uint64_t next;
-    int rc = loco_atomic_load(g->next_ticket, &next);
+    int rc = loco_atomic_load_timed(g->next_ticket, &next, gate_time_for_look(g));
 
     if (rc || next == turn)
         return rc; /* nobody has taken it yet */
@@ -299,7 +310,7 @@ static int gate_after_dead_holder(const struct gate *g, uint64_t seen, uint64_t 
 {
     const uint64_t turn = serving_turn(seen);
 
-    if (!loco_atomic_gone(g->lock->words, serving_holder(seen)))
+    if (!gate_has_lost(g, serving_holder(seen)))
         return 0;
     int rc = claim_has_ticket(g, serving_holder(seen), turn);
     *after = rc == 1 ? turn + TICKET : serving_without_holder(seen) - HELD + PASS;

@@ -108,9 +108,10 @@ int loco_ticket_lock_try(struct loco_ticket_lock *lock);
 /* Tries until it succeeds, for at most `timeout_ns`. Returns 0, -ETIMEDOUT, or an error as above.
  * It holds no ticket meanwhile: there is nothing to give back at the end, but it has no place in
  * the queue either. Threads that wait with a ticket go first; if `handover` is 0, always. It tries
- * at least once, however short its time; if the host does not answer a look over the network, it
- * gives up 10 ms after its time is over. But a claim that is under way, because the look found the
- * lock free, is waited for until the host answers or is lost. */
+ * at least once, however short its time; if a look over the network is not answered (by the host,
+ * or by a member that is asked whether it has lost the holder, too), it gives up 10 ms after its
+ * time is over. But a claim that is under way, because the look found the lock free, is waited for
+ * until the host answers or is lost. */
 int loco_ticket_lock_timed(struct loco_ticket_lock *lock, uint64_t timeout_ns);
 
 /*

@@ -173,19 +173,26 @@ static bool has_moved(const struct loco_kvstore *store)
     return __atomic_load_n(&store->trackers[STILL].position, __ATOMIC_ACQUIRE) > 0;
 }
 
+static void stop_process(struct members *m)
+{
+    const uint64_t pid = (uint64_t)getpid();
+
+    loco_shared_region_write(&m->pids, 0, 0, &pid, sizeof pid);
+    CHECK(m->n, loco_fence_pair(m->n->mgr, 0) == 0);
+    raise(SIGSTOP);
+}
+
 static void stand_still_as_process(struct members *m)
 {
     struct node *n = m->n;
-    const uint64_t pid = (uint64_t)getpid();
+    const uint64_t value = 7;
     struct loco_kv_window *window;
 
     CHECK(n, loco_kv_window_open(&window, &m->acknowledged, 1) == 0);
     struct loco_kv_op *insert = loco_kv_window_op(window, 0);
-    loco_kv_start_insert(insert, 0, &pid);
+    loco_kv_start_insert(insert, 0, &value);
     AWAIT(n, has_moved(&m->acknowledged), loco_kv_poll(insert));
-    loco_shared_region_write(&m->pids, 0, 0, &pid, sizeof pid);
-    CHECK(n, loco_fence_pair(n->mgr, 0) == 0);
-    raise(SIGSTOP);
+    stop_process(m);
     AWAIT(n, loco_kv_poll(insert));
     loco_kv_window_close(window);
 }
@@ -505,4 +512,60 @@ Test(stopped, others_end_in_time_sim)
 Test(stopped, others_end_in_time_processes)
 {
     cr_assert_eq(run_nodes(ON_PROCESSES, NODES, stopped_body, NULL), 0);
+}
+
+/* --- and another dies ---------------------------------------------------------------------- */
+
+enum { DEAD = 1 };
+
+static void lock_orphaned(struct members *m)
+{
+    struct node *n = m->n;
+
+    AWAIT(n, loco_peer_lost(n->mgr, DEAD));
+    int rc = loco_ticket_lock_timed(&m->near, SHORT_NS);
+    CHECK(n, unanswered(n, rc));
+    if (rc == 0)
+        CHECK(n, loco_ticket_lock_release(&m->near, LOCO_FENCE_NONE) == 0);
+    CHECK(n, kill((pid_t)m->still, SIGCONT) == 0);
+}
+
+/* A lock whose holder died is freed when all others have lost the holder. One of them stands still,
+ * so it cannot say so. */
+static void orphaned_body(struct node *n)
+{
+    struct members m = {.n = n};
+    const uint64_t over = 0;
+
+    if (n->life > 0)
+        return;
+    CHECK(n, loco_barrier_init(&m.bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_ticket_lock_init(&m.near, n->mgr, NULL, "near", 0, LOCO_ALL, 4) == 0);
+    CHECK(n, loco_shared_region_init(&m.pids, n->mgr, NULL, "pids", LOCO_ALL, 8) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    if (n->id == DEAD)
+        CHECK(n, loco_ticket_lock_acquire(&m.near) == 0);
+    meet(&m);
+    if (n->id == STILL)
+        stop_process(&m);
+    else
+        see_it_stop(&m);
+    if (n->id == DEAD)
+        node_die(n);
+    if (n->id == 0)
+        lock_orphaned(&m);
+    CHECK(n, loco_ticket_lock_timed(&m.near, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_ticket_lock_release(&m.near, LOCO_FENCE_NONE) == 0);
+    if (n->id == STILL)
+        loco_shared_region_write(&m.pids, 0, 0, &over, sizeof over);
+    else
+        AWAIT(n, !__atomic_load_n(pid_here(&m), __ATOMIC_ACQUIRE));
+    loco_barrier_fini(&m.bar);
+    loco_ticket_lock_fini(&m.near);
+    loco_shared_region_fini(&m.pids);
+}
+
+Test(stopped, a_dead_holders_lock_is_given_up_in_time_processes)
+{
+    cr_assert_eq(run_nodes(ON_PROCESSES, NODES, orphaned_body, NULL), 0);
 }
