@@ -16,6 +16,14 @@ static inline size_t hil_whole_lines(size_t size)
     return (size + HIL_LINE - 1) / HIL_LINE * HIL_LINE;
 }
 
+/* Prefetches a line to read it. The empty asm is an effect: gcc removes calls of functions that
+ * only prefetch. */
+static inline void hil_line_fetch(const void *line)
+{
+    __builtin_prefetch(line);
+    __asm__ volatile("");
+}
+
 /* Freed with free(). Returns NULL if memory is out. */
 static inline void *hil_lines_new(size_t size)
 {

@@ -248,14 +248,12 @@ static bool step_rests(const struct hil_step *s, const struct step_part *p)
 
 static int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
 {
-    unsigned ahead = s->split ? s->departure_count : s->early + STEP_FETCHED;
     int rc = 0;
 
     for (unsigned i = s->continuous; !rc && i < s->part_count; i++) {
         struct step_part *p = &s->parts[i];
-        if (ahead < s->departure_count)
-            hil_step_prefetch(s, ahead++, 1);
-        hil_step_copy(s, p->local);
+        if (p->local.count)
+            hil_step_copy(s, p->local);
         p->rests = s->unfit && step_rests(s, p);
         if (!p->rests && !p->failed)
             rc = step_part(s, p, n, due);
@@ -387,10 +385,11 @@ static void step_begin_shard(void *arg, unsigned number)
     struct hil_shard *shard = &h->at[number];
     struct hil_step *s = hil_shard_look(shard, h);
 
-    hil_step_prefetch(s, shard->early.first, shard->early.count);
-    hil_step_prefetch(s, shard->late.first, shard->late.count);
+    hil_step_fetch_first_out(s, shard->early.first, shard->early.first + shard->early.count);
+    hil_step_fetch_first_in(s);
     step_send_range(s, shard->early, h->n);
     shard->stale = hil_step_take_all(s, h->n, h->now, shard->oldest);
+    hil_step_fetch_first_out(s, shard->late.first, shard->late.first + shard->late.count);
 }
 
 /* After they have computed. */
@@ -463,10 +462,10 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     struct hil_step *s = node->step;
     const uint64_t due = hil_loop_due(&node->loop, n);
 
-    if (node->first && !s->split) /* each shard prefetches its own lines */
-        hil_step_prefetch_first(s);
+    if (node->first && !s->split) /* each shard prefetches the lines of its own links */
+        hil_step_fetch_first(s);
     if (node->next)
-        hil_step_prefetch_first(node->next->step);
+        hil_step_fetch_first(node->next->step);
     int rc = step_advance(s, n, due);
     if (rc)
         return rc;
@@ -477,6 +476,8 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
         s->sent_ns[(n + 1) % STEP_SENT_MAX] = now;
     const int old = __builtin_expect(s->has_ages, 0) ? hil_step_judge_ages(s, n, now) : 0;
     const int stale = s->split ? step_begin_shards(s, n, now) : step_begin_links(s, n, now);
+    if (!s->split)
+        hil_step_fetch_first_out(s, s->early, s->departure_count);
     if (s->feed_count)
         hil_step_take_sources(s, due);
     hil_step_copy(s, s->local);

@@ -67,6 +67,8 @@ static void links_send_all(const struct hil_step *s, unsigned first, unsigned en
 
     for (unsigned i = first; i < end; i++) {
         struct step_departure *d = &s->departures[i];
+        if (end - i > STEP_AHEAD)
+            hil_step_fetch_out(d + STEP_AHEAD);
         if (!s->computed && d->computed)
             continue;
         if (life && (d->quick.life == life || links_make_quick(d, life)))
@@ -179,10 +181,11 @@ __attribute__((noinline)) static bool links_take_any(const struct hil_step *s,
 /* Takes the message if it is complete and ordinary, and returns whether it did. */
 static inline bool links_take_quickly(const struct hil_step *s, struct step_arrival *a)
 {
+    const struct loco_quick_reader quick = a->quick;
     struct loco_triple message;
     double value;
 
-    if (!a->plain || a->suspect || !loco_quick_load(&a->quick, &message))
+    if (!a->plain || a->suspect || !loco_quick_load(&quick, &message))
         return false;
     memcpy(&value, &message.third, sizeof value);
     if (message.first == a->step || !(value * 0 == 0))
@@ -265,6 +268,8 @@ static inline struct step_arrival *links_take_group(struct hil_step *s, struct s
     bool suspect = false, last;
 
     do {
+        if (all_end - a > STEP_AHEAD)
+            hil_line_fetch(a[STEP_AHEAD].quick.copy);
         if (!s->goes_on || !hil_step_is_away(s, a, n, now))
             links_take(s, a, n, now, &trips);
         eldest = a->step < eldest->step ? a : eldest;

@@ -16,27 +16,39 @@ struct step_oldest {
     bool arrived; /* a value has come over at least one link */
 };
 
-/* Prefetches the lines of the messages to send. The receivers have read the previous messages, so
- * these lines are in other processors' caches. They arrive while the node before this one does its
- * step. */
-static inline void hil_step_prefetch(const struct hil_step *s, unsigned first, unsigned count)
+/* How many lines are prefetched ahead: about as many as a core can wait for at once. */
+enum { STEP_AHEAD = 16 };
+
+/* Prefetches the line that the departure's message goes to. The receiver has read the previous
+ * message, so the line is in another processor's cache. */
+static inline void hil_step_fetch_out(const struct step_departure *d)
 {
-    for (const struct step_departure *d = s->departures + first; count > 0; d++, count--)
-        if (d->quick.life)
-            loco_prefetch_to_write(d->quick.there);
-        else
-            loco_owned_var_prefetch(d->var);
+    if (d->quick.life)
+        loco_prefetch_to_write(d->quick.there);
+    else
+        loco_owned_var_prefetch(d->var);
 }
 
-/* A core can have this many lines under way without waiting. Of further lines one is fetched while
- * each sampled component computes. */
-enum { STEP_FETCHED = 32 };
-
-static inline void hil_step_prefetch_first(const struct hil_step *s)
+/* Prefetches the first lines of departures first..end - 1. Sending them prefetches the others. */
+static inline void hil_step_fetch_first_out(const struct hil_step *s, unsigned first, unsigned end)
 {
-    const unsigned most = s->early + STEP_FETCHED;
+    for (unsigned i = first; i < end && i < first + STEP_AHEAD; i++)
+        hil_step_fetch_out(&s->departures[i]);
+}
 
-    hil_step_prefetch(s, 0, s->departure_count < most ? s->departure_count : most);
+/* Prefetches the first lines of the arrivals. Taking them prefetches the others. */
+static inline void hil_step_fetch_first_in(const struct hil_step *s)
+{
+    for (unsigned i = 0; i < s->arrival_count && i < STEP_AHEAD; i++)
+        hil_line_fetch(s->arrivals[i].quick.copy); /* its sender has written it */
+}
+
+/* Prefetches the lines that the step needs first. They arrive while the node before this one does
+ * its step. */
+static inline void hil_step_fetch_first(const struct hil_step *s)
+{
+    hil_step_fetch_first_in(s);
+    hil_step_fetch_first_out(s, 0, s->early);
 }
 
 /* Sends departures first..end - 1 at step n. Messages to several nodes are sent together. */
