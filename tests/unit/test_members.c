@@ -56,6 +56,7 @@ static void die_or_see(struct node *n, struct loco_sst *progress)
         node_die(n);
     else
         AWAIT(n, loco_peer_lost(n->mgr, DEAD));
+    CHECK(n, n->id == DEAD || stage_of(progress, DEAD) == 1); /* its row stays */
 }
 
 /* Both remaining nodes have come this far. */
@@ -78,21 +79,27 @@ static struct loco_members the_other(const struct node *n)
 static void sync_body(struct node *n)
 {
     struct loco_sst progress;
-    struct loco_barrier bar;
+    struct loco_barrier bar, passed;
     struct loco_ticket_lock held, unheld, hosted;
 
     if (n->life > 0)
         return;
     CHECK(n, loco_sst_init(&progress, n->mgr, NULL, "progress", LOCO_ALL, 8) == 0);
     CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_barrier_init(&passed, n->mgr, NULL, "passed", LOCO_ALL) == 0);
     CHECK(n, loco_ticket_lock_init(&held, n->mgr, NULL, "held", 0, LOCO_ALL, 4) == 0);
     CHECK(n, loco_ticket_lock_init(&unheld, n->mgr, NULL, "unheld", 0, LOCO_ALL, 4) == 0);
     CHECK(n, loco_ticket_lock_init(&hosted, n->mgr, NULL, "hosted", DEAD, LOCO_ALL, 4) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
-    if (n->id == DEAD)
+    if (n->id == DEAD) {
         CHECK(n, loco_ticket_lock_acquire(&held) == 0);
+        CHECK(n, loco_barrier_arrive(&passed) == 0);
+    }
     die_or_see(n, &progress);
     if (n->id != DEAD) {
+        const int rc = loco_barrier_arrive(&passed);
+        CHECK(n, rc == 0 || rc == -ECONNRESET); /* what the fence found */
+        AWAIT(n, loco_barrier_passed(&passed) == 1);
         CHECK(n, loco_barrier_wait(&bar) == -ECONNRESET);
         CHECK(n, loco_ticket_lock_timed(&held, TEST_TIMEOUT) == 0);
         CHECK(n, loco_ticket_lock_release(&held, LOCO_FENCE_GLOBAL) == 0);
@@ -106,6 +113,7 @@ static void sync_body(struct node *n)
         CHECK(n, loco_ticket_lock_release(&unheld, LOCO_FENCE_NONE) == 0);
     }
     loco_barrier_fini(&bar);
+    loco_barrier_fini(&passed);
     loco_ticket_lock_fini(&held);
     loco_ticket_lock_fini(&unheld);
     loco_ticket_lock_fini(&hosted);
@@ -164,11 +172,13 @@ static void queue_again(struct node *n, struct loco_sst *progress)
 
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "queue", 0, the_other(n), 4, 8) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_shared_queue_try_pop(&q, &got) == -EAGAIN);
+    meet_at(n, progress, 5);
     if (n->id == 0)
         CHECK(n, loco_shared_queue_push(&q, &got, TEST_TIMEOUT) == 0);
     else
         CHECK(n, loco_shared_queue_pop(&q, &got, TEST_TIMEOUT) == 0 && got == 9);
-    meet_at(n, progress, 5);
+    meet_at(n, progress, 6);
     loco_shared_queue_fini(&q);
 }
 
@@ -206,10 +216,12 @@ static void queue_body(struct node *n)
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
     if (n->id == DEAD)
         CHECK(n, loco_ringbuffer_send(&of_dead, &value, 8, NULL) == 0);
+    CHECK(n, loco_shared_queue_push(&q, &value, TEST_TIMEOUT) == 0);
     die_or_see(n, &progress);
     if (n->id != DEAD) {
         CHECK(n, loco_shared_queue_push(&q, &value, UINT64_MAX) == -ECONNRESET);
         CHECK(n, loco_shared_queue_pop(&q, &value, TEST_TIMEOUT) == -ECONNRESET);
+        CHECK(n, loco_shared_queue_try_push(&q, &value) == -ECONNRESET);
         CHECK(n, loco_shared_queue_try_pop(&q, &value) == -ECONNRESET);
         CHECK(n, loco_ringbuffer_receive_wait(&of_dead, &message, TEST_TIMEOUT) == 0);
         CHECK(n, loco_ringbuffer_receive_wait(&of_dead, &message, TEST_TIMEOUT) == -ECONNRESET);
@@ -278,6 +290,8 @@ static void use_store(struct node *n, struct loco_kvstore *kv, struct loco_sst *
     CHECK(n, loco_kvstore_read(kv, key_at(kv, 0), &got) == 0 && got == 8);
     CHECK(n, loco_kvstore_read(kv, key_at(kv, DEAD), &got) == -ECONNRESET);
     CHECK(n, loco_kvstore_update(kv, key_at(kv, DEAD), &more) == -ECONNRESET);
+    CHECK(n, loco_kvstore_insert(kv, key_at(kv, DEAD), &more) == -ECONNRESET);
+    CHECK(n, loco_kvstore_delete(kv, key_at(kv, DEAD)) == -ECONNRESET);
     meet_at(n, progress, 3);
     if (n->id == 1)
         CHECK(n, loco_kvstore_delete(kv, key) == 0);
@@ -289,7 +303,7 @@ static void store_body(struct node *n)
     const struct loco_kvstore_config config = {.value_size = 8, .capacity = 16};
     struct loco_wait wait = {.until = UINT64_MAX};
     struct loco_sst progress;
-    struct loco_owned_var var;
+    struct loco_owned_var var, pulled;
     struct loco_kvstore kv;
     struct tracker tracker = {n, &kv, false};
     uint64_t value = 7, got = 0;
@@ -298,6 +312,7 @@ static void store_body(struct node *n)
         return;
     CHECK(n, loco_sst_init(&progress, n->mgr, NULL, "progress", LOCO_ALL, 8) == 0);
     CHECK(n, loco_owned_var_init(&var, n->mgr, NULL, "var", DEAD, LOCO_ALL, 8) == 0);
+    CHECK(n, loco_owned_var_init(&pulled, n->mgr, NULL, "pulled", DEAD, LOCO_ALL, 8) == 0);
     CHECK(n, loco_kvstore_init(&kv, n->mgr, NULL, "kv", &config) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
     if (on_sim(n))
@@ -314,6 +329,8 @@ static void store_body(struct node *n)
     if (n->id != DEAD) {
         CHECK(n, loco_owned_var_load(&var, &got) == 0 && got == 7);
         CHECK(n, loco_owned_var_read(&var, &got) == -ECONNRESET);
+        const struct loco_ack ack = loco_owned_var_pull(&pulled);
+        CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == -ECONNRESET);
         use_store(n, &kv, &progress);
     }
     loco_kvstore_stop(&kv);
@@ -321,6 +338,7 @@ static void store_body(struct node *n)
         loco_relax(n->mgr, &wait);
     loco_kvstore_fini(&kv);
     loco_owned_var_fini(&var);
+    loco_owned_var_fini(&pulled);
     loco_sst_fini(&progress);
 }
 

@@ -256,6 +256,7 @@ static void store_waits(struct members *m, uint64_t near, uint64_t far)
     uint64_t got;
 
     CHECK(n, loco_kvstore_read_timed(&m->kv, near, &got, TEST_TIMEOUT) == 0 && got == 5);
+    CHECK(n, loco_kvstore_update_timed(&m->kv, near, &got, TEST_TIMEOUT) == 0);
     CHECK(n, unanswered(n, loco_kvstore_read_timed(&m->kv, far, &got, SHORT_NS)));
     CHECK(n, loco_kvstore_insert_timed(&m->kv, own, &value, SHORT_NS) == -ETIMEDOUT);
     /* An operation that holds the key's lock. */
@@ -357,6 +358,7 @@ static void ring_waits(struct members *m)
     for (sent = 1; (rc = loco_ringbuffer_send_wait(&m->ring, &sent, 8, &last, SHORT_NS)) == 0;)
         sent++;
     CHECK(m->n, rc == -ETIMEDOUT && sent > 1);
+    CHECK(m->n, loco_ringbuffer_send(&m->ring, &sent, 8, NULL) == -EAGAIN);
     CHECK(m->n, loco_ringbuffer_wait(&m->ring, last, SHORT_NS) == -ETIMEDOUT);
 }
 
@@ -364,11 +366,14 @@ static void memory_waits(struct members *m)
 {
     struct node *n = m->n;
     const struct loco_atomic_word word = loco_atomic_of(&m->word);
-    uint64_t value[10];
+    uint64_t value[10] = {0};
 
+    CHECK(n, loco_owned_var_load(&m->var, value) == 0 && value[9] == 3);
     CHECK(n, unanswered(n, loco_owned_var_read_timed(&m->var, value, SHORT_NS)));
     CHECK(n, unanswered(n, loco_owned_var_read_timed(&m->var, value, SHORT_NS)));
     CHECK(n, unanswered(n, loco_atomic_load_timed(word, value, SHORT_NS)));
+    if (!on_tcp())
+        CHECK(n, loco_atomic_fetch_add(word, 1, value) == 0);
     value[0] = n->id;
     loco_shared_region_write(&m->pids, STILL, 0, value, 8);
     CHECK(n, unanswered(n, loco_fence_pair_timed(n->mgr, STILL, SHORT_NS)));
@@ -491,8 +496,10 @@ static void stopped_body(struct node *n)
             CHECK(n, loco_shared_queue_push(&m.full, &value, TEST_TIMEOUT) == 0);
     }
     meet(&m);
-    if (n->id == STILL)
+    if (n->id == STILL) {
         CHECK(n, loco_ticket_lock_acquire(&m.near) == 0);
+        loco_owned_var_put(&m.var, (uint64_t[10]){[9] = 3});
+    }
     meet(&m);
     if (n->id == STILL) {
         stand_still(&m);
