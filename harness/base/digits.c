@@ -1,5 +1,7 @@
 #include "digits.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,4 +32,13 @@ const char *hil_number(char text[HIL_NUMBER_BYTES], double value)
     if (strtod(text, NULL) != value)
         snprintf(text, HIL_NUMBER_BYTES, "%.17g", value);
     return text;
+}
+
+bool hil_whole_number(const char *text, uint64_t most, uint64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return isdigit((unsigned char)text[0]) && !*end && !errno && *number <= most;
 }

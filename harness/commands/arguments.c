@@ -1,8 +1,10 @@
+#include "../base/digits.h"
 #include "../base/version.h"
 #include "commands.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,29 +87,24 @@ static void select_options(struct option *options, unsigned takes)
     options[n] = (struct option){0};
 }
 
-static int parse_count(const char *name, const char *text, unsigned least, unsigned *count)
+static int parse_whole(const char *name, const char *text, uint64_t least, uint64_t most,
+                       uint64_t *number)
 {
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-
-    if (*text < '0' || *text > '9' || *end || value < least || value > 100000) {
-        fprintf(stderr, "--%s %s: a whole number from %u to 100000 is allowed\n", name, text,
-                least);
-        return -EINVAL;
-    }
-    *count = (unsigned)value;
-    return 0;
+    if (hil_whole_number(text, most, number) && *number >= least)
+        return 0;
+    fprintf(stderr, "--%s %s: a whole number from %" PRIu64 " to %" PRIu64 " is allowed\n", name,
+            text, least, most);
+    return -EINVAL;
 }
 
-static int parse_seed(const char *text, uint64_t *seed)
+static int parse_count(const char *name, const char *text, unsigned least, unsigned *count)
 {
-    char *end;
+    uint64_t number;
+    int rc = parse_whole(name, text, least, 100000, &number);
 
-    *seed = strtoul(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && !*end && *seed <= UINT32_MAX)
-        return 0;
-    fprintf(stderr, "--seed %s: a whole number from 0 to %u is allowed\n", text, UINT32_MAX);
-    return -EINVAL;
+    if (!rc)
+        *count = (unsigned)number;
+    return rc;
 }
 
 static const char a_time[] = "a time in seconds", a_number[] = "a number";
@@ -229,7 +226,7 @@ static int take(struct hil_arguments *a, int option)
         return parse_count("runs", optarg, 1, &a->runs);
     case 'D':
         a->seed_given = true;
-        return parse_seed(optarg, &a->seed);
+        return parse_whole("seed", optarg, 0, UINT32_MAX, &a->seed);
     case 'H':
         a->hosts = optarg;
         return 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/digits.h"
 #include "../base/foreign.h"
 #include "../scenario/yaml/scenario_check.h"
 #include "../top/choose.h"
@@ -251,13 +252,13 @@ static json_t *control_request(const struct hil_arguments *a)
 {
     json_t *request = json_pack("{s:s}", "control", a->scenarios[1]);
     const char *count = a->scenario_count > 2 ? a->scenarios[2] : NULL;
-    char *end = NULL;
+    uint64_t steps;
 
     if (!count)
         return request;
-    const long steps = strtol(count, &end, 10);
-    if (a->scenario_count == 3 && strcmp(a->scenarios[1], "step") == 0 && !*end && steps > 0) {
-        json_object_set_new(request, "steps", json_integer(steps));
+    if (a->scenario_count == 3 && strcmp(a->scenarios[1], "step") == 0 &&
+        hil_whole_number(count, INT64_MAX, &steps) && steps > 0) {
+        json_object_set_new(request, "steps", json_integer((json_int_t)steps));
         return request;
     }
     fprintf(stderr, "%s: only step takes a number, which is at least 1\n", count);

@@ -1,6 +1,6 @@
 #include "part_nodes.h"
+#include "../base/digits.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -40,11 +40,11 @@ int hil_part_named(const struct hil_system *s, const char *list, const char *wha
 
 static bool is_count(const char *text, unsigned *value)
 {
-    char *end;
-    const unsigned long number = strtoul(text, &end, 10);
+    uint64_t number;
+    const bool is = hil_whole_number(text, UINT_MAX, &number);
 
     *value = (unsigned)number;
-    return isdigit((unsigned char)text[0]) && !*end && number <= UINT_MAX;
+    return is;
 }
 
 int hil_part_rank(struct hil_part_rank *rank)

@@ -372,3 +372,18 @@ Test(top, decimals_are_those_of_the_size)
     cr_expect_str_eq(hil_value(text, 0.5, 4, ""), "0.5000");
     cr_expect_str_eq(hil_value(text, 1e300, 0, "V"), "1e+300 V");
 }
+
+Test(top, whole_numbers_are_digits_and_nothing_else)
+{
+    static const char *const refused[] = {
+        "", " 1", "+1", "-1", "1 ", "1.0", "0x1", "8", "18446744073709551617"};
+    uint64_t number;
+
+    cr_expect(hil_whole_number("0", 7, &number) && number == 0);
+    cr_expect(hil_whole_number("007", 7, &number) && number == 7);
+    cr_expect(hil_whole_number("18446744073709551615", UINT64_MAX, &number) &&
+              number == UINT64_MAX);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        cr_expect(!hil_whole_number(refused[i], 7, &number), "'%s'", refused[i]);
+    cr_expect(!hil_whole_number("18446744073709551617", UINT64_MAX, &number));
+}
