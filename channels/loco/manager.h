@@ -140,7 +140,8 @@ static inline bool loco_peer_lost(const struct loco_manager *manager, uint32_t n
 /* Waits until everything that was posted is placed, or lost with its peer; then leaves the network
  * and frees the manager. An attached thread calls it, when all channels have been ended and no
  * other thread uses the manager. The timed call waits for at most `timeout_ns`; after -ETIMEDOUT
- * the manager is still open. NULL is ignored. */
+ * the manager is still open. To leave takes up to 1 s more on tcp, while a peer stands still. NULL
+ * is ignored. */
 void loco_manager_close(struct loco_manager *manager);
 int loco_manager_close_timed(struct loco_manager *manager, uint64_t timeout_ns);
 
