@@ -146,8 +146,11 @@ void hil_stream_prepare(struct hil_stream *stream)
 
     const size_t page = (size_t)sysconf(_SC_PAGESIZE) / sizeof(double);
     const size_t size = (stream->mask + 1) * stream->width;
+    const size_t into = (uintptr_t)stream->rows / sizeof(double) % page;
     volatile double *rows = stream->rows;
 
+    /* Maps all pages in one call. Linux before 5.14 cannot, and maps them as they are touched. */
+    madvise(stream->rows - into, (into + size) * sizeof(double), MADV_POPULATE_WRITE);
     for (size_t i = 0; i < size; i += page)
         rows[i] = rows[i];
     if (size > 0)

@@ -84,6 +84,8 @@ static int open_nodes(struct hil_group *g, struct loco_fabric *fabric,
         rc = hil_node_new(&g->nodes[i], g->run, nodes->nodes[i]);
     while (!rc && g->count < nodes->count)
         rc = open_node(g, fabric);
+    if (!rc)
+        hil_stream_prepare(g->nodes[0]->events); /* the ring of all of them */
     for (unsigned i = 0; !rc && i < g->count; i++)
         rc = begin_node(g, g->nodes[i]);
     for (unsigned i = g->count; i < nodes->count; i++)

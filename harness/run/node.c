@@ -100,7 +100,6 @@ int hil_node_open(struct hil_node *node, struct loco_fabric *fabric)
         return rc;
     node->init_ns = loco_clock(node->mgr);
     hil_stream_prepare(node->stream);
-    hil_stream_prepare(node->events);
     return 0;
 }
 
