@@ -301,7 +301,8 @@ int loco_manager_close_timed(struct loco_manager *m, uint64_t timeout_ns)
     if (loco_fence_global_timed(m, timeout_ns) == -ETIMEDOUT)
         return -ETIMEDOUT;
     manager_free_threads(m);
-    loco_context_table()[m->slot] = NULL;
+    if (loco_context.table)
+        loco_context.table[m->slot] = NULL;
     m->fabric->ops->node_close(m->node);
     manager_free(m);
     return 0;

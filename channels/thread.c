@@ -100,6 +100,10 @@ static bool thread_is_attached(const struct loco_manager *m)
 
 int loco_thread_attach(struct loco_manager *m)
 {
+    void **table = loco_context_table();
+
+    if (!table)
+        return -ENOMEM;
     pthread_mutex_lock(&m->lock);
     struct loco_thread *t = thread_find_detached(m);
     int rc = thread_is_attached(m) ? -EEXIST : t ? 0 : thread_make(m, &t);
@@ -108,7 +112,7 @@ int loco_thread_attach(struct loco_manager *m)
         t->owner = pthread_self();
         t->told = atomic_load(&m->losses);
         loco_mem_pool_fill(t);
-        loco_context_table()[m->slot] = t;
+        table[m->slot] = t;
     }
     pthread_mutex_unlock(&m->lock);
     return rc;
@@ -160,6 +164,6 @@ int loco_thread_detach_timed(struct loco_manager *m, uint64_t timeout_ns)
     pthread_mutex_lock(&m->lock);
     self->attached = false;
     pthread_mutex_unlock(&m->lock);
-    loco_context_table()[m->slot] = NULL;
+    loco_context.table[m->slot] = NULL;
     return 0;
 }

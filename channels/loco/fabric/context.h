@@ -27,9 +27,10 @@ struct loco_context {
     unsigned holds; /* how many loco_hold are not released yet */
 };
 
-extern __thread struct loco_context loco_context;
+/* At a fixed distance from the thread's pointer, so that to find it calls no function. */
+extern __thread struct loco_context loco_context __attribute__((tls_model("initial-exec")));
 
-/* Returns the calling thread's table, which is made at its first use. */
+/* Returns the calling thread's table, which is made at its first use. NULL: there is no memory. */
 void **loco_context_table(void);
 
 static inline void *loco_context_at(unsigned slot)
