@@ -314,6 +314,7 @@ static void channel_on_connect(struct loco_channel *c, unsigned i, const struct 
     }
     atomic_store_explicit(&member->incarnation, (member->incarnation + 1) | 1,
                           memory_order_release);
+    loco_routes_renew();
     if (c->ops && c->ops->on_connect)
         c->ops->on_connect(c, member->node);
     channel_check_ready(c, member);
@@ -449,6 +450,7 @@ static void member_lose(struct loco_member *member)
 {
     atomic_store_explicit(&member->incarnation, (member->incarnation | 1) + 1,
                           memory_order_release);
+    loco_routes_renew();
 }
 
 static void channel_mark_lost(const void *tree_node, VISIT visit, void *closure)
@@ -744,24 +746,27 @@ struct loco_ack loco_region_write(struct loco_region *r, unsigned m, size_t offs
     return loco_operation_end(op, true, rc);
 }
 
-/* The incarnation is the one before the link and the address were found. So the route is only ever
- * used in the incarnation of both. */
-int loco_route_find(struct loco_route *route, struct loco_thread *thread,
-                    const struct loco_region *r, unsigned m)
+_Atomic uint64_t loco_routes_age = 1;
+
+/* The age is the one before the link and the address were found. */
+int loco_route_find(struct loco_route *route, const struct loco_region *r, unsigned m)
 {
-    const struct loco_channel *c = r->channel;
-    struct loco_operation op = {.thread = thread};
-    struct loco_route found = {
-        .thread = thread,
-        .write = c->mgr->fabric->ops->write,
-        .member = &c->members[m],
-        .incarnation = atomic_load_explicit(&c->members[m].incarnation, memory_order_acquire)};
-    int rc = operation_address(&op, &found.to, r, m, 0, r->size);
+    const struct loco_manager *mgr = r->channel->mgr;
+    const uint64_t age = atomic_load_explicit(&loco_routes_age, memory_order_acquire);
+    struct loco_operation op = loco_operation_of(mgr);
+    struct loco_remote to;
+    int rc = operation_address(&op, &to, r, m, 0, r->size);
 
     if (rc)
         return rc;
-    found.link = op.link;
-    *route = found;
+    *route = (struct loco_route){.table = loco_context.table,
+                                 .age = age,
+                                 .thread = op.thread,
+                                 .link = op.link,
+                                 .write = mgr->fabric->ops->write,
+                                 .to = to,
+                                 .epoch = op.epoch,
+                                 .only = route->only};
     return 0;
 }
 

@@ -53,42 +53,49 @@ static inline struct loco_ack loco_operation_end(struct loco_operation op, bool 
 
 /* --- pushes ----------------------------------------------------------------------------------- */
 
-/* What a thread found for its last push to a member's region, for the next one. */
-struct loco_route {
-    struct loco_thread *thread; /* NULL: it has found nothing yet */
-    struct loco_link *link;     /* the thread's */
-    int (*write)(struct loco_link *link, struct loco_remote to, const void *from, size_t size);
-    struct loco_remote to; /* the region */
-    const struct loco_member *member;
-    uint32_t incarnation; /* of the member. In another one the route leads nowhere */
-};
+/* Counts the times that something changed on which routes depend. */
+extern _Atomic uint64_t loco_routes_age;
 
-/* Finds the thread's route to the region of member `m`. Returns 0 or an error of loco_region_write.
- */
-int loco_route_find(struct loco_route *route, struct loco_thread *thread,
-                    const struct loco_region *region, unsigned m);
-
-static inline bool loco_route_leads(const struct loco_route *r, const struct loco_thread *thread)
+/* Makes all routes be found again. Must be called after a member connected or was lost, after a
+ * link was replaced, and after a thread attached or detached. */
+static inline void loco_routes_renew(void)
 {
-    return thread && r->thread == thread &&
-           r->incarnation == atomic_load_explicit(&r->member->incarnation, memory_order_acquire);
+    atomic_fetch_add_explicit(&loco_routes_age, 1, memory_order_release);
 }
 
-/* Writes `size` bytes to the beginning of the region of member `m`. The operation has begun; it and
- * what is returned are for loco_operation_end. The route is zero at first. One thread at a time
- * uses it. */
-static inline int loco_route_write(struct loco_route *route, struct loco_operation *op,
-                                   const struct loco_region *region, unsigned m, const void *from,
-                                   size_t size)
+/* What a thread found for its last push to a member's region, for the next one: one cache line. */
+struct loco_route {
+    _Alignas(64) void **table; /* the context of the thread that found it; NULL: none has */
+    uint64_t age;              /* in which it was found. In another one the route leads nowhere */
+    struct loco_thread *thread;
+    struct loco_link *link; /* the thread's */
+    int (*write)(struct loco_link *link, struct loco_remote to, const void *from, size_t size);
+    struct loco_remote to; /* the region */
+    uint32_t epoch;        /* of the manager, as in struct loco_operation */
+    bool only;             /* pushes go to this member only, and always over the fabric */
+};
+
+/* Finds the calling thread's route to the region of member `m`. Returns 0 or an error of
+ * loco_region_write. */
+int loco_route_find(struct loco_route *route, const struct loco_region *region, unsigned m);
+
+static inline bool loco_route_leads(const struct loco_route *r)
 {
-    if (__builtin_expect(!loco_route_leads(route, op->thread), 0)) {
-        int rc = loco_route_find(route, op->thread, region, m);
-        if (rc)
-            return rc;
-    }
-    op->link = route->link;
-    loco_operation_number(*op);
-    return route->write(op->link, route->to, from, size);
+    return r->table == loco_context.table &&
+           r->age == atomic_load_explicit(&loco_routes_age, memory_order_acquire);
+}
+
+static inline struct loco_operation loco_route_operation(const struct loco_route *r)
+{
+    return (struct loco_operation){.thread = r->thread, .link = r->link, .epoch = r->epoch};
+}
+
+/* Writes `size` bytes to the beginning of the region. The route leads there. What is returned is
+ * for loco_operation_end. One thread at a time uses a route. */
+static inline int loco_route_write(const struct loco_route *r, const void *from, size_t size)
+{
+    loco_operation_number(loco_route_operation(r));
+    return r->write(r->link, r->to, from, size);
 }
 
 #endif

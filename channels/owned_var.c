@@ -123,11 +123,11 @@ static inline bool is_words(const struct loco_owned_var *v, const void *value)
 
 static inline void copy_words(uint64_t *to, const uint64_t *from, size_t size)
 {
-    const uint64_t *end = from + size / WORD;
+    size_t i = 0;
 
     do
-        __atomic_store_n(to++, __atomic_load_n(from++, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-    while (from < end);
+        __atomic_store_n(&to[i], __atomic_load_n(&from[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    while (++i < size / WORD);
 }
 
 /* --- whether a value is whole ---------------------------------------------------------------- */
@@ -317,8 +317,13 @@ static int make_routes(struct loco_owned_var *v)
 {
     if (is_coherent(v) || v->channel.mgr->id != v->owner)
         return 0;
-    v->routes = calloc(v->channel.member_count, sizeof *v->routes);
-    return v->routes ? 0 : -ENOMEM;
+    const size_t size = v->channel.member_count * sizeof *v->routes;
+    v->routes = aligned_alloc(_Alignof(struct loco_route), size);
+    if (!v->routes)
+        return -ENOMEM;
+    memset(v->routes, 0, size);
+    v->routes[0].only = v->channel.member_count == 1 && !v->direct;
+    return 0;
 }
 
 int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
@@ -409,25 +414,22 @@ static inline void trace_push(const struct loco_owned_var *v)
     LOCO_TRACE(push, v->channel.mgr->id, v->channel.name, v->record);
 }
 
-/* Writes a member's copy through the fabric. The result is for end_posted. */
-static inline int post(const struct loco_owned_var *v, unsigned m, struct loco_operation *op)
-{
-    return loco_route_write(&v->routes[m], op, v->region, m, v->copy, v->record);
-}
-
 /* A member that has not connected gets the value with a later push. */
-static inline struct loco_ack end_posted(struct loco_operation op, int rc)
+static struct loco_ack end_posted(struct loco_operation op, int rc)
 {
     return rc == -ENOTCONN ? (struct loco_ack){0} : loco_operation_end(op, true, rc);
 }
 
+/* Writes a member's copy through the fabric. */
 __attribute__((noinline)) static struct loco_ack push_posted(const struct loco_owned_var *v,
                                                              unsigned m)
 {
-    struct loco_operation op = loco_operation_of(v->channel.mgr);
-    int rc = post(v, m, &op);
+    struct loco_route *route = &v->routes[m];
+    int rc = loco_route_leads(route) ? 0 : loco_route_find(route, v->region, m);
 
-    return end_posted(op, rc);
+    if (!rc)
+        rc = loco_route_write(route, v->copy, v->record);
+    return end_posted(loco_route_operation(route), rc);
 }
 
 __attribute__((noinline)) static struct loco_ack push_all(const struct loco_owned_var *v)
@@ -440,22 +442,28 @@ __attribute__((noinline)) static struct loco_ack push_all(const struct loco_owne
     return all;
 }
 
-__attribute__((noinline)) static struct loco_ack end_only(const struct loco_owned_var *v,
-                                                          struct loco_operation op, int rc)
+__attribute__((noinline)) static struct loco_ack end_only(const struct loco_owned_var *v, int rc)
 {
     trace_push(v);
-    return end_posted(op, rc);
+    return end_posted(loco_route_operation(v->routes), rc);
 }
 
-/* To an only member a write that is done at once makes no ack. */
-static inline struct loco_ack push_only(const struct loco_owned_var *v)
+/* The route to the only reader, if it leads there; else NULL. */
+static inline const struct loco_route *only_route(const struct loco_owned_var *v)
 {
-    struct loco_operation op = loco_operation_of(v->channel.mgr);
-    int rc = post(v, 0, &op);
+    const struct loco_route *r = v->direct ? NULL : v->routes;
+
+    return r && r->only && loco_route_leads(r) ? r : NULL;
+}
+
+/* To an only reader a write that is done at once makes no ack. */
+static inline struct loco_ack push_only(const struct loco_owned_var *v, const struct loco_route *r)
+{
+    int rc = loco_route_write(r, v->copy, v->record);
 
     if (rc != LOCO_DONE)
-        return end_only(v, op, rc);
-    loco_operation_written(op);
+        return end_only(v, rc);
+    loco_operation_written(loco_route_operation(r));
     trace_push(v);
     return (struct loco_ack){0};
 }
@@ -490,7 +498,7 @@ static struct loco_ack push_all_direct(const struct loco_owned_var *v)
     return all;
 }
 
-struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
+__attribute__((noinline)) static struct loco_ack push_any(struct loco_owned_var *v)
 {
     int rc = v->pushes ? 0 : begin_pushes(v);
 
@@ -498,7 +506,20 @@ struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
         return (struct loco_ack){.error = rc};
     if (v->direct && !v->channel.mgr->fabric->busy)
         return push_all_direct(v);
-    return v->channel.member_count == 1 ? push_only(v) : push_all(v);
+    return push_all(v);
+}
+
+/* A route was found for an earlier push, so the owner may push. */
+static inline struct loco_ack push(struct loco_owned_var *v)
+{
+    const struct loco_route *only = only_route(v);
+
+    return only ? push_only(v, only) : push_any(v);
+}
+
+struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
+{
+    return push(v);
 }
 
 /* --- store and push at once ------------------------------------------------------------------- */
@@ -508,7 +529,7 @@ static inline uint64_t *only_copy(const struct loco_owned_var *v)
 {
     const struct loco_manager *m = v->channel.mgr;
 
-    if (!v->pushes || v->direct != &v->direct_one || m->fabric->busy || !loco_self(m))
+    if (v->direct != &v->direct_one || !v->pushes || m->fabric->busy || !loco_self(m))
         return NULL;
     return (uint64_t *)(void *)atomic_load_explicit(&v->direct_one, memory_order_acquire);
 }
@@ -536,13 +557,14 @@ static inline void put_counted(const struct loco_owned_var *v, uint64_t *to, con
     end_counted(mine, odd);
 }
 
-struct loco_ack loco_owned_var_put(struct loco_owned_var *v, const void *value)
+__attribute__((noinline)) static struct loco_ack put_any(struct loco_owned_var *v,
+                                                         const void *value)
 {
-    uint64_t *to = is_words(v, value) && v->check != CHECKSUM ? only_copy(v) : NULL;
+    uint64_t *to = only_copy(v);
 
-    if (!to) {
+    if (!to || !is_words(v, value) || v->check == CHECKSUM) {
         store(v, value);
-        return loco_owned_var_push(v);
+        return push(v);
     }
     atomic_thread_fence(memory_order_release); /* after every earlier write of the thread */
     if (v->check == COUNT)
@@ -550,8 +572,18 @@ struct loco_ack loco_owned_var_put(struct loco_owned_var *v, const void *value)
     else
         put_words(v, to, value);
     loco_stored();
-    LOCO_TRACE(push, v->channel.mgr->id, v->channel.name, v->record);
+    trace_push(v);
     return (struct loco_ack){0};
+}
+
+struct loco_ack loco_owned_var_put(struct loco_owned_var *v, const void *value)
+{
+    const struct loco_route *only = only_route(v);
+
+    if (!only || v->check != NO_CHECK || !is_words(v, value))
+        return put_any(v, value);
+    copy_words((uint64_t *)(void *)v->copy, value, v->size);
+    return push_only(v, only);
 }
 
 /* --- many in a row ---------------------------------------------------------------------------- */

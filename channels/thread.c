@@ -6,6 +6,7 @@
 #include "core.h"
 #include "fabric/by_node_make.h"
 #include "loco/fence.h"
+#include "operation.h"
 #include "thread_links.h"
 
 static int thread_link_to(struct loco_thread *t, uint32_t node)
@@ -37,6 +38,7 @@ int loco_threads_link(struct loco_manager *m, uint32_t node)
     peer->linked = true;
     /* After the links: an operation of this epoch went over a new link, never over an older one. */
     atomic_fetch_add_explicit(&m->epoch, 1, memory_order_release);
+    loco_routes_renew();
     atomic_store_explicit(&peer->lost, false, memory_order_release);
     return 0;
 }
@@ -113,6 +115,7 @@ int loco_thread_attach(struct loco_manager *m)
         t->told = atomic_load(&m->losses);
         loco_mem_pool_fill(t);
         table[m->slot] = t;
+        loco_routes_renew();
     }
     pthread_mutex_unlock(&m->lock);
     return rc;
@@ -165,5 +168,6 @@ int loco_thread_detach_timed(struct loco_manager *m, uint64_t timeout_ns)
     self->attached = false;
     pthread_mutex_unlock(&m->lock);
     loco_context.table[m->slot] = NULL;
+    loco_routes_renew();
     return 0;
 }

@@ -220,6 +220,20 @@ static void use_the_rings(struct all *a)
     CHECK(n, loco_ringbuffer_receive_wait(theirs, &a->message, TEST_TIMEOUT) == 0);
 }
 
+/* A thread that was attached knows the way to the other node's copy. */
+static void detached_is_refused(struct all *a)
+{
+    const uint64_t value[10] = {1};
+    struct node *n = a->n;
+
+    CHECK(n, loco_owned_var_put(&a->mine, value).error == 0);
+    loco_thread_detach(n->mgr);
+    REFUSED(loco_owned_var_push(&a->mine).error);
+    REFUSED(loco_owned_var_put(&a->mine, value).error);
+    CHECK(n, loco_thread_attach(n->mgr) == 0);
+    CHECK(n, loco_owned_var_put(&a->mine, value).error == 0);
+}
+
 /* A refused call has changed nothing: the words are zero, and the barriers and the lock work. */
 static void unattached_body(struct node *n)
 {
@@ -232,6 +246,7 @@ static void unattached_body(struct node *n)
         CHECK(n, loco_barrier_timed(&a.waiting, 0) == -ETIMEDOUT);
     CHECK(n, loco_barrier_wait(&a.bar) == 0);
     run_unattached(&a);
+    detached_is_refused(&a);
     CHECK(n, loco_barrier_wait(&a.bar) == 0);
     CHECK(n, loco_barrier_wait(&a.waiting) == 0);
     CHECK(n, loco_atomic_load(a.kept, &value) == 0 && value == 0);
