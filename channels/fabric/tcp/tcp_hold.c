@@ -20,7 +20,7 @@
 /* The longest held write in the log. */
 enum { HOLD_MAX = sizeof(struct tcp_request) + LOCO_INLINE_MAX };
 
-static __thread struct {
+static __thread __attribute__((tls_model("initial-exec"))) struct {
     struct tcp *tcp;       /* whose writes are held; NULL: the thread does not hold */
     struct tcp_lane *lane; /* whose log the thread has claimed; NULL: none */
 } hold;
@@ -99,11 +99,13 @@ static bool hold_claim(struct tcp_lane *lane)
     return true;
 }
 
-/* Whether the thread may append another write to the lane's log. */
-static inline bool hold_has_room(const struct tcp_lane *lane)
+/* Where the thread may append another write to the lane's log; NULL: it may not. */
+static inline unsigned char *hold_room(struct tcp_lane *lane)
 {
-    return lane && hold.lane == lane &&
-           atomic_load_explicit(&lane->log.end, memory_order_relaxed) <= TCP_LOG - HOLD_MAX;
+    if (!lane || hold.lane != lane)
+        return NULL;
+    const uint32_t end = atomic_load_explicit(&lane->log.end, memory_order_relaxed);
+    return end <= TCP_LOG - HOLD_MAX ? lane->log.bytes + end : NULL;
 }
 
 /* Whether a write may be held. A held write is done at once, so no earlier operation of the link
@@ -122,16 +124,14 @@ static inline bool hold_is_repeated(const struct tcp_link *l, struct loco_remote
     return r->operation && r->offset == to.offset && r->arena == to.arena && r->size == size;
 }
 
-__attribute__((always_inline)) static inline int hold_append(struct tcp_lane *lane,
-                                                             struct tcp_link *l, const void *from)
+/* The link's last write is in the log whole, at `at`. */
+static inline int hold_done(struct tcp_lane *lane, struct tcp_link *l, const unsigned char *at,
+                            size_t size)
 {
-    struct tcp_log *log = &lane->log;
-    const size_t size = l->last.size;
-    const uint32_t end = atomic_load_explicit(&log->end, memory_order_relaxed);
+    const size_t begin = (size_t)(at - lane->log.bytes);
 
-    memcpy(log->bytes + end, &l->last, sizeof l->last);
-    tcp_fetch(log->bytes + end + sizeof l->last, from, size);
-    atomic_store_explicit(&log->end, end + (uint32_t)(sizeof l->last + size), memory_order_release);
+    atomic_store_explicit(&lane->log.end, (uint32_t)(begin + sizeof l->last + size),
+                          memory_order_release);
     atomic_store_explicit(&l->held, true, memory_order_release);
     atomic_store_explicit(&l->base.done,
                           atomic_load_explicit(&l->base.posted, memory_order_relaxed),
@@ -147,25 +147,33 @@ __attribute__((noinline)) static int hold_first(struct tcp_link *l, struct loco_
 
     if (size > LOCO_INLINE_MAX || !hold_may(l) ||
         !tcp_arena_has(l->arenas, to.arena, to.offset, size) ||
-        (!hold_has_room(lane) && !hold_claim(lane)))
+        (!hold_room(lane) && !hold_claim(lane)))
         return tcp_link_write(l, to, from, size);
+    unsigned char *at = hold_room(lane);
     l->last = (struct tcp_request){.operation = TCP_WRITE,
                                    .arena = (uint8_t)to.arena,
                                    .link = l->index,
                                    .size = (uint32_t)size,
                                    .offset = to.offset};
-    return hold_append(lane, l, from);
+    memcpy(at, &l->last, sizeof l->last);
+    tcp_fetch(at + sizeof l->last, from, size);
+    return hold_done(lane, l, at, size);
 }
 
-/* Mostly all is as with the link's last write, and the thread has claimed the log. */
+/* Mostly a write is of whole words, all is as with the link's last write, and the thread has
+ * claimed the log. */
 int tcp_write(struct loco_link *base, struct loco_remote to, const void *from, size_t size)
 {
     struct tcp_link *l = (struct tcp_link *)base;
     struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
 
-    if (hold_has_room(lane) && hold_may(l) && hold_is_repeated(l, to, size))
-        return hold_append(lane, l, from);
-    return hold_first(l, to, from, size);
+    unsigned char *at = hold_room(lane);
+
+    if (!at || !hold_may(l) || !hold_is_repeated(l, to, size) || !tcp_is_words(from, size))
+        return hold_first(l, to, from, size);
+    memcpy(at, &l->last, sizeof l->last);
+    tcp_fetch_words(at + sizeof l->last, from, size);
+    return hold_done(lane, l, at, size);
 }
 
 void tcp_hold(struct loco_node *node)

@@ -223,7 +223,7 @@ static inline size_t target_repeat(const struct tcp_lane *lane, const unsigned c
     if (r.operation != TCP_WRITE || r.link >= TCP_LINKS_MAX || r.size > size - sizeof r)
         return 0;
     const struct tcp_target *t = &lane->targets[r.link];
-    if (memcmp(&r, &t->last, sizeof r) != 0)
+    if (memcmp(input, &t->last, sizeof r) != 0) /* not &r: that stays in registers */
         return 0;
     target_place(t->place, input + sizeof r, r.size);
     return sizeof r + r.size;
@@ -280,26 +280,27 @@ static bool target_is_request(const struct tcp_request *r)
 /* Executes the whole requests in the input. Returns false for one that no node sends. */
 static bool target_work(struct tcp_lane *lane)
 {
+    const size_t in = lane->in;
     struct tcp_request r;
     size_t at = 0, repeated;
     bool sound = true;
 
-    while (sound && lane->in - at >= sizeof r) {
-        repeated = target_repeat(lane, lane->input + at, lane->in - at);
+    while (sound && in - at >= sizeof r) {
+        repeated = target_repeat(lane, lane->input + at, in - at);
         at += repeated;
         if (repeated)
             continue;
         memcpy(&r, lane->input + at, sizeof r);
         sound = target_is_request(&r);
-        if (sound && lane->in - at - sizeof r < target_body_size(&r))
+        if (sound && in - at - sizeof r < target_body_size(&r))
             break;
         sound = sound && target_serve_request(lane, &r, lane->input + at + sizeof r);
         if (!sound)
             target_refuse(lane, &r);
         at += sizeof r + (sound ? target_body_size(&r) : 0);
     }
-    memmove(lane->input, lane->input + at, lane->in - at);
-    lane->in -= at;
+    memmove(lane->input, lane->input + at, in - at);
+    lane->in = in - at;
     return sound;
 }
 
