@@ -160,10 +160,8 @@ static struct loco_manager *manager_of(const struct tcp_bench *t, unsigned side,
 static void push_all(struct tcp_bench *t)
 {
     loco_hold(t->managers[0]);
-    for (unsigned i = 0; i < t->far; i++) {
-        loco_owned_var_store(&t->mine[i], &t->count);
-        loco_owned_var_push(&t->mine[i]);
-    }
+    for (unsigned i = 0; i < t->far; i++)
+        loco_owned_var_put(&t->mine[i], &t->count);
     loco_release(t->managers[0]);
 }
 
