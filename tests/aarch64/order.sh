@@ -43,9 +43,9 @@ has $shm shm_compare_swap 'F.*X.*F' "nothing overtakes an atomic operation"
 has channels/owned_var store_any 'SL*F.*[SC].*R' "the count is odd before the value changes, and even after"
 has channels/owned_var load_checked 'A.*[LC].*f.*L' "the value is read between two looks at the count"
 has channels/owned_var loco_owned_var_load '[LC].*f' "what was placed before the value is read after it"
-has channels/owned_var loco_owned_var_push 'F.*SL*F.*[SC].*R' \
+has channels/owned_var push_any 'F.*SL*F.*[SC].*R' \
     "a push comes after the thread's earlier writes, and changes a copy between an odd count and an even one"
-has channels/owned_var loco_owned_var_put 'F.*SL*F.*SL*F.*SS.*RL*R' "the same, of the own copy and a reader's at once"
+has channels/owned_var put_any 'F.*SL*F.*SL*F.*SS.*RL*R' "the same, of the own copy and a reader's at once"
 has channels/ringbuffer ring_publish '[SC].*R' "a message is there before its header"
 has channels/ringbuffer ring_look 'A' "a message is read after its header"
 has channels/shared_queue slot_pass_on 'R' "an entry is there before its turn is"
