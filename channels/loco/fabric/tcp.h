@@ -3,10 +3,9 @@
  *
  * Each node listens on its address. Of each pair of nodes that a channel brings together, the node
  * with the higher id connects, and tries until the other is there. The links between two processes
- * share a connection, called a lane; the links of a node's second thread share a second one. In
- * each process a service thread, or a thread that waits, places what the peers of its nodes write,
- * executes their reads and atomics, and answers their flushes. Another thread reports events to the
- * core.
+ * share a connection, called a lane; more than 1024 links share several. In each process a service
+ * thread, or a thread that waits, places what the peers of its nodes write, executes their reads
+ * and atomics, and answers their flushes. Another thread reports events to the core.
  *
  * A write is done as soon as the kernel has its bytes, or they are held (loco_hold). It is placed
  * after all earlier writes of its link, word by word in the order of addresses, each aligned 8-byte
