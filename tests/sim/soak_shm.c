@@ -6,10 +6,28 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "tests/nodes.h"
 #include "tests/sim/workloads.h"
+
+/* Nodes 0 and 1 run on CPUs of their own. On a busy machine the scheduler may otherwise keep both
+ * on one. If the process may use only one CPU, they stay there. */
+static void run_on_own_cpu(const struct node *n)
+{
+    cpu_set_t all, own;
+    unsigned seen = 0;
+
+    CPU_ZERO(&own);
+    if (sched_getaffinity(0, sizeof all, &all))
+        return;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && seen <= n->id; cpu++)
+        if (CPU_ISSET(cpu, &all) && seen++ == n->id)
+            CPU_SET(cpu, &own);
+    if (CPU_COUNT(&own) > 0)
+        sched_setaffinity(0, sizeof own, &own);
+}
 
 /* --- store buffering: each stores to the other, and then loads what the other stored ---------- */
 
@@ -57,6 +75,7 @@ static void litmus_body(struct node *n)
     struct litmus l = {.node = n};
     struct loco_barrier end;
 
+    run_on_own_cpu(n);
     CHECK(n, loco_shared_region_init(&l.region, n->mgr, NULL, "region", LOCO_ALL, SIZE) == 0);
     CHECK(n, loco_barrier_init(&end, n->mgr, NULL, "end", LOCO_ALL) == 0);
     CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
@@ -168,6 +187,7 @@ static void owned_var_body(struct node *n)
     uint64_t wide[WIDE], last = 0;
     unsigned torn = 0;
 
+    run_on_own_cpu(n);
     CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, *words * sizeof *wide) == 0);
     CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
     for (uint64_t i = 1; n->id == 0 && i <= VALUES; i++) {
@@ -232,6 +252,7 @@ static void queue_body(struct node *n)
     uint64_t entry[ENTRY_MAX], sum, all = 0;
     struct tally tally = {0};
 
+    run_on_own_cpu(n);
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, LOCO_ALL, NODES, words * 8) == 0);
     CHECK(n, loco_manager_ready(n->mgr, UINT64_MAX) == 0);
     for (uint64_t i = 1; i <= ENTRIES; i++) {
