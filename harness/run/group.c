@@ -214,9 +214,10 @@ static int find_run(struct hil_group *g, uint64_t timeout_ns)
 }
 
 /*
- * Picks the better of two reasons. A peer that left before the run may have refused another node of
- * this group because of its scenario. That message arrives a little later than the loss, but before
- * the refused node sees the loss itself.
+ * Finds the reason for the loss of a peer. A peer that left before the run may have refused another
+ * node of this group because of its scenario. That message arrives a little later than the loss,
+ * but before the refused node sees the loss itself. Or all executors were told to stop, and the
+ * peer's was faster.
  */
 static int better_reason(const struct hil_group *g, int rc)
 {
@@ -231,8 +232,9 @@ static int better_reason(const struct hil_group *g, int rc)
             lost += atomic_load_explicit(&g->nodes[i]->links.lost, memory_order_relaxed);
         }
         if (lost == g->count || loco_relax(g->nodes[0]->mgr, &wait))
-            return rc;
+            break;
     }
+    return atomic_load(&g->run->state->stop) ? -EINTR : rc;
 }
 
 static int start_together(struct hil_group *g, uint64_t timeout_ns)

@@ -67,6 +67,25 @@ Test(programs, a_run_may_have_no_standard_files)
     expect_status(&e, 130);
 }
 
+/* The processes do not all notice it at the same time, so some lose others that have left. */
+Test(programs, a_run_may_be_interrupted_before_its_loops_run)
+{
+    const struct arguments a = command("hiloco run configs/quickstart.yaml --mode realtime --set "
+                                       "duration_s=300 --out %s",
+                                       in_workspace("out"));
+
+    for (unsigned i = 0; i < 20; i++) {
+        struct process p = start(&a);
+        struct family f = {.parent = p.pid};
+        cr_assert(wait_until(find_children, &f, 60));
+        usleep(i * 7000);
+        kill(p.pid, SIGINT);
+        const struct ended e = finish(&p);
+        expect_status(&e, 130);
+        cr_expect_null(strstr(e.err, "failed"), "%s", e.err);
+    }
+}
+
 /* --- help ---------------- */
 
 static void expect_help(const char *line)
