@@ -315,7 +315,7 @@ static int make_direct(struct loco_owned_var *v)
 
 static int make_routes(struct loco_owned_var *v)
 {
-    if (is_coherent(v) || v->channel.mgr->id != v->owner)
+    if (is_coherent(v) || v->channel.mgr->id != v->owner || v->channel.member_count == 0)
         return 0;
     const size_t size = v->channel.member_count * sizeof *v->routes;
     v->routes = aligned_alloc(_Alignof(struct loco_route), size);
