@@ -335,9 +335,9 @@ void shm_accept(struct shm *s)
         listener_warn(n, error);
     if (fd < 0 || own)
         return;
-    close(fd);
     if (shm_is_worth_saying(s))
         shm_warn(n, "a process of another user was refused");
+    close(fd);
 }
 
 /* --- greetings; each returns whether the connection may stay ------------------------------- */
