@@ -1335,6 +1335,37 @@ Test(tcp, requests_in_pieces_are_understood)
     close_alone(&e);
 }
 
+/* --- closing ---------------------------------------------------------------------------------- */
+
+static void *keep_a_cpu_busy(void *arg)
+{
+    while (!*(_Atomic bool *)arg)
+        sched_yield();
+    return NULL;
+}
+
+/* A close that the service overlooks would wait for its next look at the nodes, an eighth of the
+ * timeout later: that is longer than the runner lets a test stand still. The service overlooked a
+ * close only if it was interrupted at one place, so there are many closes on busy CPUs. */
+Test(tcp, a_close_is_never_overlooked)
+{
+    struct loco_fabric *fabric = open_with((struct loco_tcp_config){.timeout_ms = 1000000});
+    _Atomic bool enough = false;
+    pthread_t busy[2];
+    struct end e;
+
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(pthread_create(&busy[i], NULL, keep_a_cpu_busy, &enough), 0);
+    for (int i = 0; i < 20000; i++) {
+        cr_assert_eq(open_node(&e, fabric, 0, 1), 0);
+        fabric->ops->node_close(e.node);
+    }
+    enough = true;
+    for (int i = 0; i < 2; i++)
+        pthread_join(busy[i], NULL);
+    loco_tcp_close(fabric);
+}
+
 /* --- addresses -------------------------------------------------------------------------------- */
 
 static void operate_at(const char *address)

@@ -135,16 +135,17 @@ static void service_turn(struct tcp *t, uint64_t now)
     struct epoll_event events[AT_ONCE];
     uint64_t turns;
 
-    if (atomic_exchange(&t->due, false) || now >= t->tend_at) {
-        tcp_look_after_lanes(t);
-        t->tend_at = service_tend(t, now);
-    }
     const int count = epoll_wait(t->epoll, events, AT_ONCE, 0);
     for (int i = 0; i < count; i++) {
         if (events[i].data.ptr)
             service_serve(events[i].data.ptr);
         else if (read(t->wake, &turns, sizeof turns) < 0)
             continue;
+    }
+    /* After the wakes were read: whoever becomes due from here on wakes the service again. */
+    if (atomic_exchange(&t->due, false) || now >= t->tend_at) {
+        tcp_look_after_lanes(t);
+        t->tend_at = service_tend(t, now);
     }
     service_free_dead(t);
 }
