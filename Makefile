@@ -124,10 +124,12 @@ MAINS    := $(PROGRAMS:%=harness/%.c)
 IN_FMU     := $(patsubst %,harness/export_fmu/%.c,fmi2 fmi3 instance model)
 FMU_SHARED := $(BUILD)/libhiloco-fmi2.so $(BUILD)/libhiloco-fmi3.so
 
-LOCO    := $(wildcard channels/*.c channels/fabric/*.c channels/fabric/*/*.c)
-MODELS  := $(wildcard plants/*.c controllers/*.c)
-NETLIST := harness/netlist/hiloco_netlist.c
-HARNESS := $(filter-out $(MAINS) $(NETLIST) $(IN_FMU),$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
+CHANNELS := $(wildcard channels/*.c channels/kvstore/*.c)
+FABRICS  := $(wildcard channels/fabric/*.c channels/fabric/*/*.c)
+LOCO     := $(CHANNELS) $(FABRICS)
+MODELS   := $(wildcard plants/*.c controllers/*.c)
+NETLIST  := harness/netlist/hiloco_netlist.c
+HARNESS  := $(filter-out $(MAINS) $(NETLIST) $(IN_FMU),$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
 
 PROVIDER := $(BUILD)/libhiloco-trace.so
 
@@ -308,8 +310,8 @@ $(BUILD)/sim/%.o: %.c Makefile | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) $(PREEMPTED) -MMD -MP -c -o $@ $<
 
-$(BUILD)/sim/libloco.a: $(patsubst %.c,$(BUILD)/sim/%.o,$(wildcard channels/*.c)) \
-                        $(call objects,$(wildcard channels/fabric/*.c channels/fabric/*/*.c)) \
+$(BUILD)/sim/libloco.a: $(patsubst %.c,$(BUILD)/sim/%.o,$(CHANNELS)) \
+                        $(call objects,$(FABRICS)) \
                         $(if $(PREEMPTED),$(call objects,tests/sim/preempt.c))
 
 $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c)) \

@@ -10,7 +10,7 @@
  * A read takes no lock: it looks up the key in its own node's index, and reads the slot at the node
  * that the index says. An update takes the key's lock and overwrites the slot. An insert or a
  * delete also changes every node's index, so it waits until every node's tracker has done that.
- * kvstore_op.c has the algorithm, and the argument that it is linearizable.
+ * kvstore/kvstore_op.c has the algorithm, and the argument that it is linearizable.
  *
  * At each node a thread must serve the tracker all the time: one that the store starts
  * (loco_kvstore_start_tracker), or one of the program in loco_kvstore_track.

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "channels/kvstore_slots.h"
+#include "channels/kvstore/kvstore_slots.h"
 #include "pair.h"
 #include "rivals.h"
 

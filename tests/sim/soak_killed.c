@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "channels/kvstore_index.h"
-#include "channels/kvstore_locks.h"
+#include "channels/kvstore/kvstore_index.h"
+#include "channels/kvstore/kvstore_locks.h"
 #include "tests/nodes.h"
 #include "tests/sim/workloads.h"
 

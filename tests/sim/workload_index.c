@@ -1,7 +1,7 @@
 /* A workload of the kvstore's index at one node. All keys have the same home line, which does not
  * have room for all of them. Some keys come and go while other threads look them up, and some stay.
  */
-#include "channels/kvstore_index.h"
+#include "channels/kvstore/kvstore_index.h"
 #include "tests/sim/workloads.h"
 
 enum { STAYING = 7, CHANGING = 4, SLOTS = 16, CHANGES = 40, LOOKUPS = 80 };

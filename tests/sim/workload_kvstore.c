@@ -4,8 +4,8 @@
  */
 #include <errno.h>
 
-#include "channels/kvstore_index.h"
-#include "channels/kvstore_locks.h"
+#include "channels/kvstore/kvstore_index.h"
+#include "channels/kvstore/kvstore_locks.h"
 #include "channels/loco/kvstore.h"
 #include "tests/sim/workloads.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "channels/fabric/words.h"
-#include "channels/kvstore_locks.h"
-#include "channels/kvstore_slots.h"
+#include "channels/kvstore/kvstore_locks.h"
+#include "channels/kvstore/kvstore_slots.h"
 #include "channels/loco/kvstore.h"
 #include "tests/nodes.h"
 

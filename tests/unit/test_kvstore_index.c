@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "channels/kvstore_index.h"
+#include "channels/kvstore/kvstore_index.h"
 
 static struct kv_index *idx;
 

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "channels/kvstore_index.h"
-#include "channels/kvstore_locks.h"
+#include "channels/kvstore/kvstore_index.h"
+#include "channels/kvstore/kvstore_locks.h"
 #include "tests/nodes.h"
 
 enum { NODES = 3, DEAD = 2 };

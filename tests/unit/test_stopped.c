@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channels/kvstore_index.h"
-#include "channels/kvstore_locks.h"
+#include "channels/kvstore/kvstore_index.h"
+#include "channels/kvstore/kvstore_locks.h"
 #include "tests/nodes.h"
 
 enum { NODES = 3, STILL = 2, QUEUED = 2, RING = 256, WINDOW = 4 };

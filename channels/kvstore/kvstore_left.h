@@ -5,7 +5,7 @@
 #ifndef LOCO_KVSTORE_LEFT_H
 #define LOCO_KVSTORE_LEFT_H
 
-#include "loco/kvstore.h"
+#include "../loco/kvstore.h"
 
 /* Takes the steps of this node's such operations that need no waiting. One thread at a time. */
 void kv_calls_move_on(struct loco_kvstore *store);

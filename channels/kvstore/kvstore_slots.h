@@ -23,8 +23,8 @@
 #ifndef LOCO_KVSTORE_SLOTS_H
 #define LOCO_KVSTORE_SLOTS_H
 
+#include "../loco/kvstore.h"
 #include "kvstore_index.h"
-#include "loco/kvstore.h"
 
 struct kv_slots {
     struct loco_region *region;

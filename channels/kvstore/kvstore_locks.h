@@ -17,7 +17,7 @@
 #ifndef LOCO_KVSTORE_LOCKS_H
 #define LOCO_KVSTORE_LOCKS_H
 
-#include "loco/kvstore.h"
+#include "../loco/kvstore.h"
 
 #define KV_TICKETS (UINT64_C(1) << 31) /* after so many, tickets start again at 0 */
 

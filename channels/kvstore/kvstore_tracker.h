@@ -5,8 +5,8 @@
 #ifndef LOCO_KVSTORE_TRACKER_H
 #define LOCO_KVSTORE_TRACKER_H
 
+#include "../loco/kvstore.h"
 #include "kvstore_index.h"
-#include "loco/kvstore.h"
 
 enum kv_change_kind { KV_ADDED = 1, KV_REMOVED };
 

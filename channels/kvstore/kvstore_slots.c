@@ -7,8 +7,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "core.h"
-#include "loco/memory.h"
+#include "../core.h"
+#include "../loco/memory.h"
 
 /* --- one slot ----------------------------------------------------------------------------- */
 

@@ -23,14 +23,14 @@
  * waits for a lock waits for other windows to be polled, and for nothing else.
  */
 #include "kvstore_tracker.h"
-#include "loco/thread.h"
+#include "../loco/thread.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core.h"
-#include "fabric/words.h"
+#include "../core.h"
+#include "../fabric/words.h"
 #include "kvstore_left.h"
 #include "kvstore_slots.h"
 

@@ -68,20 +68,20 @@
  * A fence is a read of the slot that was written, on the link that wrote it: the pair fence,
  * without waiting in a call. A node uses its own slots without the network.
  */
-#include "loco/kvstore.h"
+#include "../loco/kvstore.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
-#include "fabric/words.h"
+#include "../core.h"
+#include "../fabric/words.h"
+#include "../loco/memory.h"
+#include "../thread_links.h"
 #include "kvstore_left.h"
 #include "kvstore_locks.h"
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
-#include "loco/memory.h"
-#include "thread_links.h"
 
 /* The operations that are looked up together, so that their cache misses overlap. */
 enum { BATCH = 16 };

@@ -1,17 +1,17 @@
-#include "loco/kvstore.h"
+#include "../loco/kvstore.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "../core.h"
+#include "../loco/fence.h"
+#include "../room.h"
+#include "../thread_links.h"
 #include "kvstore_index.h"
 #include "kvstore_left.h"
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
-#include "loco/fence.h"
-#include "room.h"
-#include "thread_links.h"
 
 /* --- setup -------------------------------------------------------------------------------- */
 
