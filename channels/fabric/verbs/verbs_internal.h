@@ -3,7 +3,11 @@
  *
  *      verbs.c          the fabric, its nodes and their memory
  *      verbs_link.c     links: operations and their completions
- *      verbs_connect.c  how nodes and links connect; the connecting thread
+ *      verbs_open.c     how a link connects
+ *      verbs_connect.c  the connecting thread: it listens, asks, and handles events
+ *      verbs_control.c  control connections, which nodes ask one another for
+ *      verbs_request.c  the answers to requests to connect
+ *      verbs_hello.c    what a request contains
  *      verbs_peers.c    control messages, and the loss of peers; the telling thread
  *
  * The telling thread calls the core. The connecting thread never does, so it can accept a link
@@ -32,6 +36,8 @@ enum {
     VERBS_SENDS = 2,         /* control messages on their way from a node to one peer */
     VERBS_TARGETS_MAX = 256, /* links of one peer to a node */
     VERBS_REFUSALS_SAID = 8, /* warnings about strangers */
+    VERBS_RESOLVE_MS = 2000,
+    VERBS_PATIENCE = 50, /* after so many attempts they become rarer, and an id in use is logged */
 };
 
 /* A spinlock. It is mostly free, and held for less time than a system call takes. */
@@ -255,6 +261,64 @@ void verbs_poll(struct loco_link *link);
  * fabric's lock held. */
 void verbs_links_break(struct verbs_node *node, const struct verbs_arenas *arenas);
 
+/* --- verbs_hello.c */
+
+struct verbs_hello verbs_hello_of(const struct verbs_node *node, enum verbs_purpose purpose);
+
+/* The hello that came with an event; all zero if its sender is not a node of this version. */
+struct verbs_hello verbs_hello_from(const struct rdma_cm_event *event);
+
+uint64_t verbs_nonce_first_bytes(const struct loco_nonce *nonce);
+struct loco_claim verbs_claim_of(const struct verbs_node *node, uint32_t purpose, uint32_t from,
+                                 uint32_t to, const struct loco_nonce *asked,
+                                 const struct loco_nonce *given);
+
+/* A link's proof contains no challenge, because its key is valid for one control connection only.
+ */
+struct loco_claim verbs_claim_of_link(const struct verbs_node *node, uint32_t from, uint32_t to,
+                                      const struct loco_nonce *given);
+
+struct rdma_conn_param verbs_connect_parameters(const struct verbs_node *node,
+                                                const struct verbs_hello *hello);
+void verbs_connect_set_options(const struct verbs_node *node, struct rdma_cm_id *id);
+
+/* The address at which a node listens, or from which it connects. */
+struct sockaddr_storage verbs_connect_address(const struct verbs_node *node, uint32_t id,
+                                              bool listening);
+
+/* Begins to find the address of a peer. Returns 0 or a negative errno. */
+int verbs_connect_resolve(const struct verbs_node *node, struct rdma_cm_id *id, uint32_t peer);
+
+/* --- verbs_control.c; the connecting thread calls these */
+
+void verbs_destroy_id(struct rdma_cm_id *id);
+struct verbs_connection *verbs_connection_new(struct verbs_node *node, struct verbs_peer *peer);
+int verbs_connection_make_pair(struct verbs_connection *connection);
+void verbs_connection_publish(struct verbs_connection *connection);
+struct verbs_connection *verbs_connection_of(const struct verbs_peer *peer, struct verbs *verbs);
+
+/* Drops a connection that failed, or that ended. */
+void verbs_connection_drop(struct verbs_connection *connection);
+void verbs_connection_start(struct verbs_node *node, struct verbs_peer *peer);
+void verbs_connection_on_event(struct verbs_connection *connection,
+                               const struct rdma_cm_event *event, const struct verbs_hello *hello);
+
+/* Lets the telling thread tell the core of a peer that knows the secret but has a different number
+ * of nodes. With the lock held. */
+void verbs_note_foreigner(struct verbs_node *node, uint32_t count);
+
+/* Finds the key that proves links between this node and the peer; any thread. Returns 0, or
+ * -ECONNRESET if there is no control connection. */
+int verbs_find_link_key(struct verbs_node *node, uint32_t peer, struct loco_key *key);
+
+/* --- verbs_request.c; the connecting thread calls these */
+
+void verbs_on_request(struct verbs_node *node, struct rdma_cm_id *id,
+                      const struct verbs_hello *hello);
+
+/* Drops this side's end of a peer's link, unless that was done already. */
+void verbs_target_drop(struct verbs_end *end);
+
 /* --- verbs_connect.c */
 
 /* The fabric's meet(). Of each pair, the node with the higher id connects. */
@@ -264,6 +328,8 @@ int verbs_meet(struct loco_node *node, uint32_t peer);
 int verbs_bind(struct verbs_node *node);
 int verbs_listen(struct verbs_node *node);
 void *verbs_connecting_thread(void *verbs);
+
+/* --- verbs_open.c */
 
 /* Connects a link's queue pair. Returns 0, -ECONNRESET when the peer is lost, or another negative
  * errno. */

@@ -1,0 +1,104 @@
+/*
+ * What a request to connect contains, and how a node makes one. verbs_hello.h says how the two
+ * nodes prove themselves by it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "../addresses.h"
+#include "verbs_internal.h"
+
+enum {
+    RETRY_COUNT = 7,      /* default: retries after acknowledge time-outs */
+    TIMEOUT_EXPONENT = 16 /* default: the length of such a time-out */
+};
+
+struct verbs_hello verbs_hello_of(const struct verbs_node *n, enum verbs_purpose purpose)
+{
+    return (struct verbs_hello){.magic = VERBS_MAGIC,
+                                .version = VERBS_VERSION,
+                                .purpose = (uint8_t)purpose,
+                                .node = n->base.id,
+                                .count = n->base.count};
+}
+
+struct verbs_hello verbs_hello_from(const struct rdma_cm_event *e)
+{
+    struct verbs_hello h = {0};
+
+    if (e->param.conn.private_data && e->param.conn.private_data_len >= sizeof h)
+        memcpy(&h, e->param.conn.private_data, sizeof h);
+    return h.magic == VERBS_MAGIC && h.version == VERBS_VERSION ? h : (struct verbs_hello){0};
+}
+
+uint64_t verbs_nonce_first_bytes(const struct loco_nonce *nonce)
+{
+    uint64_t first;
+
+    memcpy(&first, nonce->bytes, sizeof first);
+    return first;
+}
+
+struct loco_claim verbs_claim_of(const struct verbs_node *n, uint32_t purpose, uint32_t from,
+                                 uint32_t to, const struct loco_nonce *asked,
+                                 const struct loco_nonce *given)
+{
+    return loco_claim_of(purpose, from, to, n->base.count, asked, given);
+}
+
+struct loco_claim verbs_claim_of_link(const struct verbs_node *n, uint32_t from, uint32_t to,
+                                      const struct loco_nonce *given)
+{
+    return verbs_claim_of(n, LOCO_OF_LINK, from, to, &(struct loco_nonce){{0}}, given);
+}
+
+/* Asks for as many reads and atomics in flight as both devices can, and for infinite retries of
+ * control messages that find no free buffer at the peer. */
+struct rdma_conn_param verbs_connect_parameters(const struct verbs_node *n,
+                                                const struct verbs_hello *h)
+{
+    unsigned retries = n->verbs->config.retry_count;
+
+    return (struct rdma_conn_param){
+        .private_data = h,
+        .private_data_len = sizeof *h,
+        .responder_resources = RDMA_MAX_RESP_RES,
+        .initiator_depth = RDMA_MAX_INIT_DEPTH,
+        .retry_count = (uint8_t)(retries ? retries : RETRY_COUNT),
+        .rnr_retry_count = 7,
+    };
+}
+
+/* A kernel that does not know an option ignores it. Without the first a silent peer is noticed
+ * later.
+ */
+void verbs_connect_set_options(const struct verbs_node *n, struct rdma_cm_id *id)
+{
+    const struct loco_verbs_config *config = &n->verbs->config;
+    uint8_t timeout = TIMEOUT_EXPONENT, class = (uint8_t)config->traffic_class;
+
+    if (config->timeout_exponent)
+        timeout = (uint8_t)config->timeout_exponent;
+    rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof timeout);
+    if (class)
+        rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &class, sizeof class);
+}
+
+struct sockaddr_storage verbs_connect_address(const struct verbs_node *n, uint32_t id,
+                                              bool listening)
+{
+    const uint16_t port = n->verbs->config.port ? n->verbs->config.port : LOCO_VERBS_PORT;
+
+    return loco_address_with_port(&n->addresses[id], listening ? (uint16_t)(port + id) : 0);
+}
+
+int verbs_connect_resolve(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t peer)
+{
+    struct sockaddr_storage from = verbs_connect_address(n, n->base.id, false);
+    struct sockaddr_storage to = verbs_connect_address(n, peer, true);
+
+    verbs_connect_set_options(n, id);
+    return rdma_resolve_addr(id, (struct sockaddr *)&from, (struct sockaddr *)&to, VERBS_RESOLVE_MS)
+               ? -errno
+               : 0;
+}
