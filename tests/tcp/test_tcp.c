@@ -1365,6 +1365,42 @@ Test(tcp, a_close_is_never_overlooked)
     loco_tcp_close(fabric);
 }
 
+/* --- calling ---------------------------------------------------------------------------------- */
+
+/* Waits for a call to node 0, whose part the test plays. */
+static int take_call(int listener)
+{
+    struct pollfd call = {.fd = listener, .events = POLLIN};
+
+    test_moved();
+    cr_assert_eq(poll(&call, 1, 60000), 1, "no call came");
+    return accept(listener, NULL, NULL);
+}
+
+/* A call may end long after it began, in any way. An eighth of the time-out is too late for the
+ * next one: it is longer than this test waits. */
+Test(tcp, who_is_not_answered_calls_again)
+{
+    enum { LONGER_THAN_A_LOOK_US = 100000 };
+    struct loco_fabric *fabric = open_with((struct loco_tcp_config){.timeout_ms = 1000000});
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(LOCO_TCP_PORT)};
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct end e;
+
+    inet_pton(AF_INET, own_loopback(), &at.sin_addr);
+    cr_assert_eq(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+    cr_assert_eq(listen(listener, 1), 0);
+    cr_assert_eq(open_node(&e, fabric, 1, 2), 0);
+    for (int i = 0; i < 3; i++) {
+        const int call = take_call(listener);
+        usleep(LONGER_THAN_A_LOOK_US);
+        close(call);
+    }
+    close_node(&e);
+    loco_tcp_close(fabric);
+    close(listener);
+}
+
 /* --- addresses -------------------------------------------------------------------------------- */
 
 static void operate_at(const char *address)

@@ -303,16 +303,18 @@ static void control_tend(struct tcp_connection *c, uint64_t now)
 
 /* --- looking after peers -------------------------------------------------------------------- */
 
-/* Whether this node has to call the peer: of each pair, the node with the higher id does. */
-static bool peer_is_to_call(const struct tcp_node *n, const struct tcp_peer *p)
+/* Whether the peer is missing and this node calls it: of each pair, the node with the higher id
+ * does. */
+static bool peer_is_missing(const struct tcp_node *n, const struct tcp_peer *p)
 {
-    return p->asked && p->id < n->base.id && !p->connection && !p->foreign && !p->lost &&
-           !n->leave_by;
+    const bool is_there = p->connection && p->connection->established;
+
+    return p->asked && p->id < n->base.id && !is_there && !p->foreign && !p->lost && !n->leave_by;
 }
 
 static void peer_call(struct tcp_node *n, struct tcp_peer *p, uint64_t now)
 {
-    if (now < p->try_at)
+    if (p->connection || now < p->try_at)
         return;
     p->try_at = now + (++p->attempts > PATIENCE ? RETRY_LATER_MS : RETRY_MS) * TCP_MS;
     tcp_call(n, p);
@@ -320,7 +322,7 @@ static void peer_call(struct tcp_node *n, struct tcp_peer *p, uint64_t now)
 
 bool tcp_tend_peers(struct tcp_node *n, uint64_t now)
 {
-    bool calling = false;
+    bool missing = false;
 
     for (uint32_t id = 0; id < n->base.count; id++) {
         struct tcp_peer *p = &n->peers[id];
@@ -329,12 +331,12 @@ bool tcp_tend_peers(struct tcp_node *n, uint64_t now)
             control_tend(c, now);
         else if (c && now >= c->until)
             tcp_connection_drop(c);
-        if (peer_is_to_call(n, p)) {
+        if (peer_is_missing(n, p)) {
             peer_call(n, p, now);
-            calling = true;
+            missing = true;
         }
     }
-    return calling;
+    return missing;
 }
 
 int tcp_meet(struct loco_node *base, uint32_t peer)

@@ -475,7 +475,7 @@ void tcp_connection_drop(struct tcp_connection *connection);
 void tcp_hear(struct tcp_connection *connection);
 
 /* Looks after a node's connections: sends heartbeats, notices losses, calls peers. Returns whether
- * a peer is to be called again soon. */
+ * a peer that it calls is missing, so that it is to be looked at again soon. */
 bool tcp_tend_peers(struct tcp_node *node, uint64_t now);
 
 /* Tells the peers of a node that closes. */
