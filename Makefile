@@ -337,7 +337,7 @@ PLAIN := $(call plain,$(wildcard tests/plain/*.c) $(CHANNEL_TESTS:%=tests/unit/t
          $(call objects,tests/nodes.c) $(BUILD)/libloco.a
 
 # Also the tests of other parts that have threads of their own.
-$(BUILD)/test-plain: $(PLAIN) $(call plain,tests/unit/test_rows.c tests/unit/test_crew.c) $(ARCHIVES)
+$(BUILD)/test-plain: $(PLAIN) $(call plain,$(patsubst %,tests/unit/test_%.c,rows crew history)) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS)
 
 # The tests on an RDMA device. Without a device they run on shm, or are skipped and say so.
