@@ -48,8 +48,11 @@ static int barrier_come(struct loco_barrier *b, uint64_t timeout_ns)
 {
     int rc = loco_fence_global_timed(b->channel.mgr, timeout_ns);
 
+    if (rc == -EPERM)
+        return rc;
     if (barrier_has_arrived(rc) && b->count == 0 && !barrier_is_connected(b))
         rc = -ENOTCONN;
+    b->arrived = rc;
     if (!barrier_has_arrived(rc))
         return rc;
     b->count++;
@@ -79,6 +82,8 @@ static int barrier_has_come(const struct loco_barrier *b, const struct loco_owne
 
 int loco_barrier_passed(struct loco_barrier *b)
 {
+    if (!barrier_has_arrived(b->arrived))
+        return 0;
     for (; b->come < b->channel.member_count; b->come++) {
         const struct loco_owned_var *row = b->sst.rows[1 + b->come];
         int come = row ? barrier_has_come(b, row) : 0;
@@ -102,7 +107,7 @@ int loco_barrier_timed(struct loco_barrier *b, uint64_t timeout_ns)
     if (!loco_self(b->channel.mgr))
         return -EPERM;
     if (!b->waits)
-        b->arrived = barrier_come(b, timeout_ns);
+        barrier_come(b, timeout_ns);
     if (b->arrived == -ENOTCONN && loco_channel_check(&b->channel))
         return -ECONNRESET; /* that member never will connect */
     if (!barrier_has_arrived(b->arrived))

@@ -97,8 +97,10 @@ int loco_ringbuffer_init(struct loco_ringbuffer *rb, struct loco_manager *manage
                          const struct loco_channel *parent, const char *name, uint32_t sender,
                          struct loco_members receivers, size_t capacity, size_t message_max)
 {
-    *rb = (struct loco_ringbuffer){
-        .sender = sender, .capacity = ring_power_of_two(capacity), .message_max = message_max};
+    *rb = (struct loco_ringbuffer){.sender = sender,
+                                   .capacity = ring_power_of_two(capacity),
+                                   .message_max = message_max,
+                                   .error = manager->id == sender ? 0 : -EINVAL};
     /* A message must fit at last, however the ring stands: a receiver may not yet have told of a
      * quarter of it, a lap's end may be skipped, and the next header needs its place. */
     if (message_max == 0 || message_max >= WRAP || ring_frame_size(message_max) > rb->capacity / 4)
@@ -401,6 +403,8 @@ static int ring_receive(struct loco_ringbuffer *rb, struct loco_message *message
         rb->idle = 0;
         return rc;
     }
+    if (rb->channel.mgr->id == rb->sender)
+        return -EINVAL;
     if (loco_channel_check(&rb->channel)) {
         rc = ring_look(rb, message); /* the sender may have sent and then left */
         return rc == -EAGAIN ? -ECONNRESET : rc;

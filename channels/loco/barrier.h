@@ -21,7 +21,7 @@ struct loco_barrier {
     uint32_t count; /* rounds that this node has arrived at; it may wrap */
     unsigned come;  /* the first so many members are known to have arrived at this round */
     bool waits;     /* this node has arrived, and its wait ran out of time */
-    int arrived;    /* then: what arriving returned */
+    int arrived;    /* what the newest attempt to arrive returned */
     uint64_t room[4];
 };
 
@@ -48,7 +48,8 @@ int loco_barrier_timed(struct loco_barrier *barrier, uint64_t timeout_ns);
 /* The two halves of a wait, for a thread that serves several nodes. loco_barrier_arrive waits for
  * the fence only, and returns 0, the fence's error, or -ENOTCONN; the node has arrived after 0 and
  * after -ECONNRESET. loco_barrier_passed never waits. It returns 1 when all have arrived, 0 when
- * some have not, or -ECONNRESET when a member was lost before it arrived. */
+ * some have not, or -ECONNRESET when a member was lost before it arrived. It also returns 0 while
+ * this node itself has not arrived because its time was over, or a member was not connected. */
 int loco_barrier_arrive(struct loco_barrier *barrier);
 int loco_barrier_passed(struct loco_barrier *barrier);
 

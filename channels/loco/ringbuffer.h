@@ -48,7 +48,7 @@ struct loco_ringbuffer {
     LOCO_ATOMIC(unsigned char *) *
         direct;         /* by member: its ring's address, if this CPU may use it; else NULL */
     uint64_t free_from; /* all receivers had acknowledged up to here when last asked */
-    int error;          /* the negative errno that broke the ring; 0: none */
+    int error;          /* the negative errno that broke the ring, -EINVAL at a receiver; 0: none */
 
     /* A receiver's: */
     uint64_t released; /* the position up to which it has released, ... */
@@ -87,6 +87,7 @@ void loco_ringbuffer_fini(struct loco_ringbuffer *ringbuffer);
  *      -EMSGSIZE  the size is 0 or above message_max; nothing was sent
  *      -ENOTCONN  a receiver has not connected yet; nothing was sent
  *      -EPERM     the calling thread is not attached; nothing was sent
+ *      -EINVAL    this node is a receiver; nothing was sent
  *      or an error of the fabric: the ring is broken, and every later send returns the same
  */
 int loco_ringbuffer_send(struct loco_ringbuffer *ringbuffer, const void *message, size_t size,
@@ -114,6 +115,7 @@ int loco_ringbuffer_wait(const struct loco_ringbuffer *ringbuffer, uint64_t posi
  *      -EAGAIN      no whole message has arrived
  *      -ECONNRESET  no message is left, and the sender is lost
  *      -EBADMSG     the ring's content makes no sense: something else wrote into it
+ *      -EINVAL      this node is the sender
  */
 int loco_ringbuffer_receive(struct loco_ringbuffer *ringbuffer, struct loco_message *message);
 

@@ -212,6 +212,35 @@ Test(fences, a_barrier_that_tells_of_a_loss_was_waited_for_chaos)
     under_chaos(3, barrier_body);
 }
 
+/* A wait whose time ended in the fence has not arrived. So the barrier has not passed, though all
+ * nodes have arrived at the round before. */
+static void barrier_in_fence_body(struct node *n)
+{
+    struct loco_shared_region r;
+    struct loco_barrier b;
+    const uint64_t one = 1;
+
+    CHECK(n, loco_shared_region_init(&r, n->mgr, NULL, "r", LOCO_ALL, 64) == 0);
+    CHECK(n, loco_barrier_init(&b, n->mgr, NULL, "b", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_barrier_wait(&b) == 0);
+    if (n->id == 0) {
+        loco_shared_region_write(&r, 1, 0, &one, 8);
+        CHECK(n, loco_barrier_timed(&b, 0) == -ETIMEDOUT);
+        CHECK(n, loco_barrier_passed(&b) == 0);
+        loco_shared_region_write(&r, 1, 8 * READY, &one, 8);
+    } else {
+        AWAIT(n, word(&r, READY));
+    }
+    CHECK(n, loco_barrier_timed(&b, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_barrier_passed(&b) == 1);
+    CHECK(n, b.count == 2);
+    loco_barrier_fini(&b);
+    loco_shared_region_fini(&r);
+}
+
+ON_EACH_FABRIC(a_barrier_given_up_in_its_fence_has_not_passed, 2, barrier_in_fence_body)
+
 /* --- acks ------------------------------------------------------------------------------------- */
 
 struct poster {

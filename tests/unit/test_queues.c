@@ -252,6 +252,28 @@ static void position_wrap_body(struct node *n)
 ON_EACH_FABRIC(ringbuffer, positions_wrap, 2, position_wrap_body)
 UNDER_CHAOS(ringbuffer, positions_wrap, 3, 2, position_wrap_body)
 
+/* A receiver that sends and a sender that receives are refused, and nothing changes. */
+static void roles_body(struct node *n)
+{
+    struct loco_message m;
+    struct ring_test t;
+    uint64_t word = 1;
+
+    open_ring(n, &t, 0);
+    if (n->id == 0) {
+        CHECK(n, loco_ringbuffer_receive(&t.rb, &m) == -EINVAL);
+        CHECK(n, loco_ringbuffer_receive_wait(&t.rb, &m, UINT64_MAX) == -EINVAL);
+    } else {
+        CHECK(n, loco_ringbuffer_send(&t.rb, &word, sizeof word, NULL) == -EINVAL);
+        CHECK(n, loco_ringbuffer_send_wait(&t.rb, &word, sizeof word, NULL, UINT64_MAX) == -EINVAL);
+    }
+    exchange(n, &t, 3);
+    CHECK(n, loco_barrier_wait(&t.bar) == 0);
+    close_ring(&t);
+}
+
+ON_EACH_FABRIC(ringbuffer, roles, 2, roles_body)
+
 /* --- ringbuffer: back-pressure ---------------------------------------------------------------- */
 
 /* The last node receives nothing until the ring is full. Then it still gets every message. */
