@@ -55,6 +55,15 @@ inline void wait(const struct loco_ack &ack, duration timeout = forever)
     check(loco_ack_wait(&ack, ns_of(timeout)));
 }
 
+/* Memory for a value that a call fills in: T need not have a default constructor. */
+template <typename T> union unfilled {
+    unsigned char bytes[sizeof(T)];
+    T value;
+    unfilled()
+    {
+    }
+};
+
 /* The base of what must not be copied or moved, because the library keeps its address. */
 class pinned
 {
@@ -146,6 +155,15 @@ class manager : pinned
     void ready(duration timeout = forever)
     {
         check(loco_manager_ready(raw, ns_of(timeout)));
+    }
+    /* Closes before the destructor does, which waits without a limit. Nothing else may be called
+     * after that. False: the time is over, and the manager is still open. */
+    bool close(duration timeout)
+    {
+        if (!unless(loco_manager_close_timed(raw, ns_of(timeout)), ETIMEDOUT))
+            return false;
+        raw = nullptr;
+        return true;
     }
     std::uint32_t id() const
     {
@@ -364,10 +382,10 @@ template <typename T> class owned_var : pinned
     }
     T load() const
     {
-        T value;
+        unfilled<T> to;
 
-        check(loco_owned_var_load(&raw, &value));
-        return value;
+        check(loco_owned_var_load(&raw, &to.value));
+        return to.value;
     }
     struct loco_owned_var *get()
     {
@@ -439,12 +457,12 @@ template <typename T> class sst : pinned
     std::optional<T> load(std::uint32_t node) const
     {
         const struct loco_owned_var *row = loco_sst_row(&raw, node);
-        T value;
+        unfilled<T> to;
 
         if (!row)
             return std::nullopt;
-        check(loco_owned_var_load(row, &value));
-        return value;
+        check(loco_owned_var_load(row, &to.value));
+        return to.value;
     }
     struct loco_sst *get()
     {
@@ -478,11 +496,11 @@ template <typename T> class shared_queue : pinned
     }
     std::optional<T> pop(duration timeout = forever)
     {
-        T entry;
+        unfilled<T> to;
 
-        if (!unless(loco_shared_queue_pop(&raw, &entry, ns_of(timeout)), ETIMEDOUT))
+        if (!unless(loco_shared_queue_pop(&raw, &to.value, ns_of(timeout)), ETIMEDOUT))
             return std::nullopt;
-        return entry;
+        return to.value;
     }
     bool try_push(const T &entry)
     {
@@ -490,11 +508,11 @@ template <typename T> class shared_queue : pinned
     }
     std::optional<T> try_pop()
     {
-        T entry;
+        unfilled<T> to;
 
-        if (!unless(loco_shared_queue_try_pop(&raw, &entry), EAGAIN))
+        if (!unless(loco_shared_queue_try_pop(&raw, &to.value), EAGAIN))
             return std::nullopt;
-        return entry;
+        return to.value;
     }
     struct loco_shared_queue *get()
     {
@@ -569,6 +587,8 @@ class ringbuffer : pinned
 template <typename T> class kvstore : pinned
 {
     static_assert(std::is_trivially_copyable_v<T>, "it is copied byte by byte");
+    static_assert(sizeof(T) >= LOCO_KV_VALUE_MIN && sizeof(T) <= LOCO_KV_VALUE_MAX,
+                  "the sizes of loco_kvstore_config's values");
 
   public:
     /* `capacity`: the number of keys that one node may insert. Once the manager is ready, call
@@ -605,11 +625,11 @@ template <typename T> class kvstore : pinned
     }
     std::optional<T> read(std::uint64_t key, duration timeout = forever)
     {
-        T value;
+        unfilled<T> to;
 
-        if (!unless(loco_kvstore_read_timed(&raw, key, &value, ns_of(timeout)), ENOENT))
+        if (!unless(loco_kvstore_read_timed(&raw, key, &to.value, ns_of(timeout)), ENOENT))
             return std::nullopt;
-        return value;
+        return to.value;
     }
     struct loco_kvstore *get()
     {

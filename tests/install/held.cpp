@@ -1,5 +1,6 @@
 /*
  * loco::held holds what its thread writes as long as it lives, also where it ends by an exception.
+ * A manager that was closed is not closed again.
  *
  *      held ADDRESS    of a node that nobody else has
  */
@@ -36,11 +37,13 @@ int main(int argc, char **argv)
     tcp.addresses = addresses;
     tcp.address_count = config.node_count = 1;
     const loco::tcp fabric(tcp);
-    const loco::manager manager(fabric.get(), config);
+    loco::manager manager(fabric.get(), config);
     {
         const loco::held together(manager);
         if (!holds(1))
             return 1;
     }
-    return holds(0) && released_after_throw(manager) ? 0 : 1;
+    if (!holds(0) || !released_after_throw(manager))
+        return 1;
+    return manager.close(std::chrono::seconds(5)) && !manager.get() ? 0 : 1;
 }

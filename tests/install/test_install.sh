@@ -139,8 +139,10 @@ header_in() { # HEADER COMPILER LANGUAGE STANDARDS...
 hpp_in() { # STANDARDS...
     {
         echo '#include <loco/loco.hpp>'
+        echo 'struct volt { double value; explicit volt(double v) : value(v) {} };'
         for t in owned_var sst shared_queue kvstore; do
             echo "template class loco::$t<double>;"
+            echo "template class loco::$t<volt>;"
         done
         echo 'struct loco_members all() { return LOCO_ALL; }'
         # A guard's destructor must not throw.
