@@ -115,11 +115,16 @@ static void forgive_invalid_runs(const char *program)
     write_script(in_workspace("bin/%s", program), text);
 }
 
-/* The examples of docs/record.md read HDF5. */
-static void choose_python(void)
+/* The examples of docs/record.md read HDF5. To look for h5py takes a while. */
+static void choose_python(const char *document)
 {
+    char text[200], *commands = read_text(document);
+    const bool needed = strstr(commands, "python3");
+
+    free(commands);
+    if (!needed)
+        return;
     const char *python = python_with("h5py");
-    char text[200];
 
     if (!python) {
         stand_in("python3", "needs python3-h5py");
@@ -130,7 +135,7 @@ static void choose_python(void)
 }
 
 /* Programs that come before the real ones. */
-static void make_stand_ins(const char *root)
+static void make_stand_ins(const char *root, const char *document)
 {
     char text[4500];
 
@@ -141,7 +146,7 @@ static void make_stand_ins(const char *root)
     stand_in("git", "needs the network");
     stand_in("mpirun", "may not be installed");
     stand_in("srun", "needs Slurm");
-    choose_python();
+    choose_python(document);
     forgive_invalid_runs("hiloco");
     forgive_invalid_runs("controller");
     forgive_invalid_runs("converter");
@@ -184,11 +189,11 @@ static void set_path(void)
     setenv("HOME", workspace, 1);
 }
 
-static void prepare(void)
+static void prepare(const char *document)
 {
     char *root = getcwd(NULL, 0);
 
-    make_stand_ins(root);
+    make_stand_ins(root, document);
     make_checkout(root);
     set_path();
     free(root);
@@ -267,7 +272,7 @@ ParameterizedTest(size_t *i, documents, every_command_shown_works)
     const char *path = document_at(*i, &count);
     unsigned failures = 0;
 
-    prepare();
+    prepare(path);
     unsigned blocks = run_document(path, &failures);
     cr_expect_eq(failures, 0, "%s: %u blocks fail", path, failures);
     if (strcmp(path, "README.md") == 0)
@@ -358,7 +363,7 @@ static unsigned failures_of(const char *text)
     unsigned failures = 0;
 
     write_text(in_workspace("document.md"), text);
-    prepare();
+    prepare(in_workspace("document.md"));
     run_document(in_workspace("document.md"), &failures);
     return failures;
 }
