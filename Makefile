@@ -545,12 +545,12 @@ sanitize-run: all $(BUILD)/test-unit $(BUILD)/test-sim $(BUILD)/test-tcp $(BUILD
 FUZZERS := scenario set ssv request results trace journal control fmu tcp view rendezvous
 SECONDS ?= 60
 
-fuzz: $(BUILD)/packages-installed-for-fuzz
-	$(MAKE) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=address,undefined,fuzzer-no-link \
-	    -fno-sanitize-recover=all" fuzz-run
+fuzz: fuzzers
+	@tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(FUZZERS)
 
-fuzz-run: $(FUZZERS:%=$(BUILD)/fuzz-%)
-	@tests/fuzz/run.sh $(BUILD) $(SECONDS) $(FUZZERS)
+fuzzers: $(BUILD)/packages-installed-for-fuzz
+	$(MAKE) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=address,undefined,fuzzer-no-link \
+	    -fno-sanitize-recover=all" $(FUZZERS:%=$(BUILD)/fuzz/fuzz-%)
 
 $(FUZZERS:%=$(BUILD)/fuzz-%): $(BUILD)/fuzz-%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
                               $(call objects,tests/fuzz/fuzz.c tests/nodes.c) $(ARCHIVES)
@@ -693,7 +693,8 @@ help:
 	@echo "make clean      remove $(BUILD)"
 	@echo "run, test, soak, bench, lateness, sanitize, fuzz, the rdma, device, aarch64 and container ones install missing packages first"
 
--include $(shell find $(BUILD) -name root -prune -o -name '*.d' -print 2>/dev/null)
+# Not those of the builds below $(BUILD), which may be under way: fuzz, asan, aarch64...
+-include $(shell find $(addprefix $(BUILD)/,obj sim plain) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzz-run format format-check install clean help
+.PHONY: all run figure test test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzzers format format-check install clean help
 .DELETE_ON_ERROR:
