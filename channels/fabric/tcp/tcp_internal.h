@@ -139,7 +139,7 @@ struct tcp_lane {
 
     /* With `serving` held: */
     struct tcp_target targets[TCP_LINKS_MAX]; /* the other ends of the peers' links, by index */
-    bool owed;                                /* `owes`, when it was served last */
+    bool owed;                                /* the service thread knows that it owes */
     size_t in;                                /* bytes of the input that were not handled yet */
     unsigned char input[TCP_BUFFER];
 

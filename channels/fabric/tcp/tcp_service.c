@@ -222,6 +222,8 @@ static bool service_rest_with_lanes(struct tcp *t, struct tcp_looks *looks, unsi
 {
     pthread_mutex_lock(&t->serving);
     tcp_looks_gather(looks, t);
+    for (unsigned i = 1; i < looks->count; i++) /* if a lane owes answers later, it says so again */
+        looks->lanes[i]->owed = looks->at[i].events & POLLOUT;
     pthread_mutex_unlock(&t->serving);
     return poll(looks->at, looks->count, (int)left_ms) > 0;
 }
