@@ -195,8 +195,9 @@ static bool response_add_settled(struct hil_response *r, const struct hil_respon
 
     for (unsigned i = 0; i < s->count; i++) {
         same &= s->rows[i][reference] == middle;
-        hil_samples_add(&settled, s->t_ns[i], s->rows[i][value]);
+        hil_samples_add_value(&settled, s->rows[i][value]);
     }
+    settled.to_ns = s->t_ns[s->count - 1];
     const bool inside = fabs(settled.min - middle) <= band && fabs(settled.max - middle) <= band;
     const bool between = settled.min >= r->min && settled.max <= r->max;
     if (!same || !inside || !between || isnan(settled.mean)) /* NAN: a value was not a number */
