@@ -466,6 +466,8 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
         hil_step_fetch_first(s);
     if (node->next)
         hil_step_fetch_first(node->next->step);
+    if (s->measured_count)
+        hil_step_add_share(s); /* while the lines arrive */
     int rc = step_advance(s, n, due);
     if (rc)
         return rc;

@@ -88,6 +88,11 @@ static void measures_add_share(struct hil_step *s, unsigned share)
     all->added[share] = all->count;
 }
 
+void hil_step_add_share(struct hil_step *s)
+{
+    measures_add_share(s, s->samples.count % STEP_SAMPLED_ROWS);
+}
+
 void hil_step_add_samples(struct hil_step *s)
 {
     for (unsigned share = 0; share < STEP_SAMPLED_ROWS; share++)
@@ -122,7 +127,6 @@ static void measures_add(struct hil_step *s, const struct hil_moment *moment, co
     }
     all->t_ns[slot] = moment->t_ns;
     all->count++;
-    measures_add_share(s, slot);
 }
 
 /* --- a step ----------------------------------------------------------------------------------- */
@@ -155,6 +159,7 @@ void hil_step_measure(struct hil_step *s, uint64_t now)
         hil_responses_at(&state->responses, &s->node->state->measuring, now);
     const struct step_measured *first = &s->measures[0];
 
+    hil_step_add_share(s); /* unless that was done ahead: its oldest row is overwritten now */
     s->samples.at = s->samples.count % STEP_SAMPLED_ROWS * s->samples.width;
     double *row = s->samples.rows + s->samples.at;
     measures_sample(s, row);

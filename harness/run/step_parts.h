@@ -260,11 +260,13 @@ static inline double *hil_step_safe_places(const struct step_part *p, unsigned *
 void hil_step_make_safe(const struct step_part *part);
 
 /* Measures. make_samples and begin_samples create the samples and reset them. measure takes one
- * sample of each at a step that begins at `now`. add_samples adds the pending ones to the
- * responses. hil_step_sampled returns this step's values and references as they are recorded. */
+ * sample of each at a step that begins at `now`. add_share adds pending samples to the responses,
+ * as the next measure would otherwise do. add_samples adds all pending ones. hil_step_sampled
+ * returns this step's values and references as they are recorded. */
 size_t hil_step_samples_count(const struct hil_node *node);
 void hil_step_make_samples(struct hil_step *step);
 void hil_step_begin_samples(struct hil_step *step);
+void hil_step_add_share(struct hil_step *step);
 void hil_step_measure(struct hil_step *step, uint64_t now);
 void hil_step_add_samples(struct hil_step *step);
 

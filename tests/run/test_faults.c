@@ -324,6 +324,23 @@ Test(faults, a_node_that_stalls_stands_still_and_then_goes_on)
     cr_expect_gt(y.at[70], y.at[49]);
 }
 
+/* The window of the figures is the run's second half. */
+Test(faults, a_node_that_stalls_measures_on)
+{
+    struct ended e = run_faults("  f: {nodes: ctl, kind: stall, at_s: 0.002, duration_s: 0.006}\n"
+                                "measures: {seen: {of: 'lag[0].output', node: ctl}}\n",
+                                "out");
+
+    expect_status(&e, 0);
+    const struct column seen = column("out", "ctl/seen");
+    double sum = 0;
+    cr_assert_eq(seen.rows, 200);
+    for (size_t i = 100; i < 200; i++)
+        sum += seen.at[i];
+    cr_expect_float_eq(number_at(summary_of(in_workspace("out")), "measures.seen.mean"), sum / 100,
+                       1e-12);
+}
+
 Test(faults, a_node_that_is_slow_does_the_steps_for_which_it_has_time)
 {
     struct ended e = run_faults("  f: {nodes: 'plant[0]', kind: slow, delay_us: 25, at_s: 0.0005, "
