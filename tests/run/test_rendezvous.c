@@ -18,13 +18,14 @@
 
 static void open_with_secret(void)
 {
-    workspace_open_for_real_time();
+    workspace_open();
+    skip_on_one_core();
     setenv("HILOCO_SECRET", "0123456789abcdef0123456789abcdef", 1);
 }
 
 TestSuite(rendezvous_run, .init = open_with_secret, .fini = workspace_close, .timeout = 240);
 
-/* Slow, so that any machine is fast enough for it. */
+/* Slow, so that most machines are fast enough for it. */
 #define SLOW                                                                                       \
     "--set fabric=tcp --set converters.count=3 --set converters.tolerance={} "                     \
     "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
@@ -57,6 +58,14 @@ static const char *controller(void)
 #define CONVERTERS_0 "converter configs/dcdc20.yaml --id 0"
 #define CONVERTERS_2 "converter configs/dcdc20.yaml --id 1-2"
 
+/* Each of its 10 steps was run, or was left out where the machine was too busy for it. */
+static void expect_controller_ran(void)
+{
+    json_t *controller = json_at(summary_of(in_workspace("out")), "nodes.controller");
+
+    cr_expect_eq(number_at(controller, "steps") + number_at(controller, "left_out"), 10);
+}
+
 static void expect_all_ran(struct process *parts, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -64,7 +73,7 @@ static void expect_all_ran(struct process *parts, int count)
         expect_ran(&e);
     }
     cr_expect_str_eq(json_string_value(json_at(summary_of(in_workspace("out")), "fabric")), "tcp");
-    cr_expect_gt(number_at(summary_of(in_workspace("out")), "nodes.controller.steps"), 0);
+    expect_controller_ran();
 }
 
 Test(rendezvous_run, three_programs_meet_by_the_scenarios_key)
@@ -161,10 +170,10 @@ Test(rendezvous_run, who_waits_says_for_whom)
     cr_expect_not(exists(in_workspace("out")));
 }
 
-/* A machine may take long to boot. */
+/* A machine may take long to boot. The others ask for it five times a second. */
 Test(rendezvous_run, the_first_node_may_come_late)
 {
-    enum { LATE_S = 20 };
+    enum { LATE_S = 3 };
     struct process parts[3];
 
     parts[0] = start_part(CONVERTERS_2, at_rendezvous(""));
@@ -300,7 +309,7 @@ static void expect_joins(const char *nodes, const char *options)
 Test(rendezvous_run, nodes_without_a_scenario_join_whatever_run_comes)
 {
     expect_joins("hiloco node converter[*]", "");
-    cr_expect_gt(number_at(summary_of(in_workspace("out")), "nodes.controller.steps"), 0);
+    expect_controller_ran();
     expect_joins("hiloco node converter[*]", "--set controller.period_us=10000");
     expect_joins("converter --id 0-1", "--set converters.count=2 --set duration_s=0.1");
 }
