@@ -89,8 +89,9 @@ static size_t landing_at(const struct loco_owned_var *v)
     return pushes_at(v);
 }
 
-/* Values of different sizes give regions of different sizes, so that endpoints that disagree refuse
- * one another: what a value lacks of whole words is added. */
+/* Values of different sizes must give regions of different sizes, so that endpoints that disagree
+ * about the size refuse each other. The record is rounded up to whole words, so the bytes that the
+ * rounding added to the value are added once more. */
 static size_t region_size(const struct loco_owned_var *v)
 {
     const size_t claims = 2 * WORD, record = whole_words(v->record);

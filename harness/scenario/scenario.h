@@ -176,7 +176,8 @@ struct hil_rendezvous_place {
 enum { HIL_RENDEZVOUS_PORT = 18699 };
 
 #define HIL_RENDEZVOUS_ALLOWED                                                                     \
-    "HOST or HOST:PORT, such as 10.0.0.1, node1:18699 or [fd00::1]:18699, but not fe80::1"
+    "HOST or HOST:PORT, such as 10.0.0.1, node1:18699 or \"[fd00::1]:18699\" (YAML needs the "     \
+    "quotes), but not fe80::1"
 
 /* Whether the text is such a place. */
 bool hil_rendezvous_place_parse(const char *text, struct hil_rendezvous_place *place);

@@ -445,6 +445,15 @@ Test(scenario_mistakes, tcp_nodes)
          "to 65532");
 }
 
+/* The message's own examples must work where the mistake was made. */
+Test(scenario_mistakes, a_rendezvous_without_quotes)
+{
+    ONLY(SMALL "fabric: tcp\nrendezvous: [fd00::1]\n",
+         "FILE:13:13: rendezvous is a list; allowed: HOST or HOST:PORT, such as 10.0.0.1, "
+         "node1:18699 or \"[fd00::1]:18699\" (YAML needs the quotes), but not fe80::1");
+    hil_scenario_free(load(SMALL "fabric: tcp\nrendezvous: \"[fd00::1]:18699\"\n", NULL));
+}
+
 Test(scenario_mistakes, a_rendezvous_at_a_nodes_port)
 {
     ONLY(SMALL "fabric: tcp\nrendezvous: 10.0.0.1:18700\n",
