@@ -65,19 +65,21 @@ static inline void loco_quick_store(uint64_t *to, struct loco_triple value)
 /* Stores and pushes a value. Only in the life for which *owner was filled in. */
 static inline void loco_quick_put(const struct loco_quick_owner *o, struct loco_triple value)
 {
+    uint64_t *const copy = o->copy, *const there = o->there;
+
     if (!o->counted) {
-        loco_quick_store(o->copy, value);
-        loco_quick_store(o->there, value);
+        loco_quick_store(copy, value);
+        loco_quick_store(there, value);
         return;
     }
-    const uint64_t odd = o->copy[3] | 1;
-    __atomic_store_n(&o->copy[3], odd, __ATOMIC_RELAXED);
-    __atomic_store_n(&o->there[3], odd, __ATOMIC_RELAXED);
+    const uint64_t odd = copy[3] | 1;
+    __atomic_store_n(&copy[3], odd, __ATOMIC_RELAXED);
+    __atomic_store_n(&there[3], odd, __ATOMIC_RELAXED);
     atomic_thread_fence(memory_order_release);
-    loco_quick_store(o->copy, value);
-    loco_quick_store(o->there, value);
-    __atomic_store_n(&o->there[3], odd + 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&o->copy[3], odd + 1, __ATOMIC_RELEASE);
+    loco_quick_store(copy, value);
+    loco_quick_store(there, value);
+    __atomic_store_n(&there[3], odd + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&copy[3], odd + 1, __ATOMIC_RELEASE);
 }
 
 #endif
