@@ -209,7 +209,7 @@ Test(apart_models, share_a_process_where_the_scenario_says_so)
 Test(apart_models, their_steps_are_in_the_summary)
 {
     compile("");
-    struct ended e = run_it(REAL_TIME "--set duration_s=0.02");
+    struct ended e = run_it(REAL_TIME "--set duration_s=0.5");
 
     expect_ran(&e);
     cr_expect(strstr(e.out, "  step cost   stage (same): mean "), "%s", e.out);

@@ -71,7 +71,7 @@ Test(native, a_copy_of_the_scenario_gives_the_same_record)
 /* The processes that the launcher starts have what it loaded. */
 Test(native, in_real_time)
 {
-    struct ended e = run_example("--mode realtime --set duration_s=0.1 " ANYWHERE);
+    struct ended e = run_example("--mode realtime --set duration_s=0.5 " ANYWHERE);
 
     expect_ran(&e);
     cr_expect_gt(number_at(summary_of(in_workspace("out")), "nodes.converter.steps"), 0);
