@@ -22,9 +22,9 @@ TestSuite(scope_page, .init = workspace_open, .fini = workspace_close, .timeout 
 /* --- a run to look at ------------------------------------------------------------------------- */
 
 /* In real time, and slow, so that a busy machine keeps up: steps of 2 ms. A ramp of 1/s, and pulses
- * from 0 to 5, each second. */
+ * from 0 to 5, each second. It lasts until the test ends it, however long the browser takes. */
 static const char bench[] =
-    "name: %s\nduration_s: %g\nmode: realtime\nvalidity: {required: false}\n"
+    "name: %s\nduration_s: 3600\nmode: realtime\nvalidity: {required: false}\n"
     "nodes: {bench: {period_us: 2000, priority: 0, cpu: -1}}\n"
     "sources:\n"
     "  beat: {to: line.input, pulses: {low: 0, high: 5, period_s: 1, width_s: 0.5, delay_s: 0.5}}\n"
@@ -40,11 +40,11 @@ static bool is_there(void *run)
     return run_command("hiloco top %d --json --count 1", (int)p->pid).status == 0;
 }
 
-static struct process run_bench(double duration_s)
+static struct process run_bench(void)
 {
     char text[1000];
 
-    snprintf(text, sizeof text, bench, own_name(), duration_s);
+    snprintf(text, sizeof text, bench, own_name());
     write_text(in_workspace("bench.yaml"), text);
     struct arguments a =
         command("hiloco run %s --quiet --out %s", in_workspace("bench.yaml"), in_workspace("out"));
@@ -169,7 +169,7 @@ static void expect_edge(struct browser *b, const struct samples *s, bool rises)
 
 Test(scope_page, a_trigger_shows_its_edge_and_the_record)
 {
-    struct process p = run_bench(60);
+    struct process p = run_bench();
     struct scope s = scope_start(&p, "");
     struct browser *b = page_of(&s, 1000, false);
     double first_s[2];
@@ -195,7 +195,7 @@ Test(scope_page, a_trigger_shows_its_edge_and_the_record)
 /* Columns of a roll: each has the extremes of the steps in its time, and of no other. */
 Test(scope_page, a_roll_has_the_extremes_of_the_record)
 {
-    struct process p = run_bench(60);
+    struct process p = run_bench();
     struct scope s = scope_start(&p, "");
     struct browser *b = page_of(&s, 1000, true);
 
@@ -233,7 +233,7 @@ Test(scope_page, a_roll_has_the_extremes_of_the_record)
 
 Test(scope_page, readings_and_spectrum_are_right)
 {
-    struct process p = run_bench(60);
+    struct process p = run_bench();
     struct scope s = scope_start(&p, "");
     struct browser *b = page_of(&s, 1000, false);
 
@@ -272,7 +272,7 @@ Test(scope_page, readings_and_spectrum_are_right)
 /* The file has what the page has, and its numbers are read back as they are. */
 Test(scope_page, what_is_seen_is_handed_out)
 {
-    struct process p = run_bench(60);
+    struct process p = run_bench();
     struct scope s = scope_start(&p, "");
     struct browser *b = page_of(&s, 1000, false);
 
@@ -326,7 +326,7 @@ static const char hour[] =
 
 Test(scope_page, an_open_page_does_not_grow)
 {
-    struct process p = run_bench(120);
+    struct process p = run_bench();
     struct scope s = scope_start(&p, "");
     struct browser *b = page_of(&s, 1000, false);
 
@@ -347,7 +347,7 @@ Test(scope_page, an_open_page_does_not_grow)
 /* Each control has a name, and the keyboard reaches it; no screen is too narrow. */
 Test(scope_page, it_is_for_keyboards_and_phones)
 {
-    struct process p = run_bench(60);
+    struct process p = run_bench();
     struct scope s = scope_start(&p, "--allow-set");
     struct browser *b = page_of(&s, 400, true);
 
@@ -385,7 +385,7 @@ Test(scope_page, a_run_has_its_scope)
 {
     char text[1000];
 
-    snprintf(text, sizeof text, bench, own_name(), 60.0);
+    snprintf(text, sizeof text, bench, own_name());
     write_text(in_workspace("bench.yaml"), text);
     struct arguments a = command("hiloco run %s --scope --quiet --out %s",
                                  in_workspace("bench.yaml"), in_workspace("out"));
