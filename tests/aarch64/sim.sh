@@ -5,4 +5,4 @@
 set -euo pipefail
 export LOCO_TEST_EMULATED=1
 "$HILOCO_BUILD/test-sim" --filter '!(litmus*)/*'
-"$HILOCO_BUILD/soak" --seeds 10
+"$HILOCO_BUILD/soak" --seeds 10 --limit 1200 # seconds for a seed, on a busy machine too
