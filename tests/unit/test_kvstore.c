@@ -419,10 +419,16 @@ static void readers_body(struct node *n)
     site_close(&s);
 }
 
+/* On a busy machine a writer may stand still in the middle of a value. */
+#define PATIENCE_NS 60000000000u
+
 #define READERS(size)                                                                              \
-    static struct loco_kvstore_config of_##size = {.value_size = size, .capacity = 4};             \
-    static struct loco_kvstore_config of_##size##_here = {                                         \
-        .value_size = size, .capacity = 4, .placement = LOCO_KV_AT_INSERTER};                      \
+    static struct loco_kvstore_config of_##size = {                                                \
+        .value_size = size, .capacity = 4, .torn_ns = PATIENCE_NS};                                \
+    static struct loco_kvstore_config of_##size##_here = {.value_size = size,                      \
+                                                          .capacity = 4,                           \
+                                                          .torn_ns = PATIENCE_NS,                  \
+                                                          .placement = LOCO_KV_AT_INSERTER};       \
     ON_EACH_FABRIC(readers_of_##size, 3, readers_body, &of_##size)                                 \
     ON_EACH_FABRIC(readers_of_##size##_at_inserter, 2, readers_body, &of_##size##_here)
 
