@@ -225,7 +225,7 @@ static void barrier_in_fence_body(struct node *n)
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
     CHECK(n, loco_barrier_wait(&b) == 0);
     if (n->id == 0) {
-        loco_shared_region_write(&r, 1, 0, &one, 8);
+        loco_shared_region_write(&r, 1, 8 * WRITTEN, &one, 8);
         CHECK(n, loco_barrier_timed(&b, 0) == -ETIMEDOUT);
         CHECK(n, loco_barrier_passed(&b) == 0);
         loco_shared_region_write(&r, 1, 8 * READY, &one, 8);
