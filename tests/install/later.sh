@@ -34,7 +34,7 @@ done
     echo '#include <stdlib.h>'
     for s in owned_var sst barrier atomic_var atomic_array ticket_lock_array ringbuffer shared_queue \
         kvstore shared_region channel; do
-        sed -i "s/^void loco_${s}_fini(/void today_${s}_fini(/" "$work"/channels/{,kvstore/}*.c
+        sed -i "s/^void loco_${s}_fini(/void today_${s}_fini(/" "$work"/channels/*.c "$work"/channels/kvstore/*.c
         cat <<END
 void today_${s}_fini(struct loco_${s} *object);
 void loco_${s}_fini(struct loco_${s} *object)
