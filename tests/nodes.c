@@ -357,6 +357,20 @@ int run_chaos_nodes(uint64_t seed, enum loco_sim_chaos chaos, uint32_t count,
     return failures;
 }
 
+/* Removes the names of nodes whose processes ended without closing them, before they had hidden
+ * their names. Nobody does that for them. Returns whether there were any. */
+static bool remove_names(const char *directory, uint32_t count)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < count; i++) {
+        char name[80];
+        snprintf(name, sizeof name, "%s/node%u", directory, i);
+        any |= unlink(name) == 0;
+    }
+    return any;
+}
+
 int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node), void *arg)
 {
     char directory[] = "/tmp/loco-test-XXXXXX";
@@ -373,7 +387,7 @@ int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node),
     }
     const bool threads = where == ON_THREADS || where == ON_ONE_PROCESS;
     int failures = threads ? run_threads(runs, count) : run_processes(runs, count);
-    if (on_network())
+    if (on_network() || (!threads && remove_names(directory, count)))
         rmdir(directory);
     else if (rmdir(directory) == 0 || access(directory, F_OK) == 0) {
         fprintf(stderr, "the run directory was left behind\n");
