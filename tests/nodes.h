@@ -60,6 +60,9 @@ struct node {
  */
 void node_die(struct node *node);
 
+/* Ends the node's process for good, without an orderly leave. */
+_Noreturn void node_end(struct node *node);
+
 /* Opens the node anew: n->life is one more. */
 void node_return(struct node *node);
 

@@ -105,7 +105,7 @@ static void bystander_body(struct node *n)
     if (n->id == 2) {
         AWAIT(n, far_word(n, &r, 0, READY) && far_word(n, &r, 1, READY));
         if (n->where == ON_PROCESSES)
-            _exit(n->failures); /* without a restart: the others may be gone by then */
+            node_end(n); /* without a restart: the others may be gone by then */
         node_die(n);
     } else {
         AWAIT(n, loco_peer_lost(n->mgr, 2));

@@ -429,7 +429,7 @@ static void die(struct node *n)
 {
     CHECK(n, loco_fence_thread(n->mgr) == 0);
     if (where_is(n) == ON_PROCESSES)
-        _exit(n->failures);
+        node_end(n);
 }
 
 /* Node 2 receives one message and dies. */
