@@ -30,7 +30,7 @@ TestSuite(rendezvous_run, .init = open_with_secret, .fini = workspace_close, .ti
     "--set fabric=tcp --set converters.count=3 --set converters.tolerance={} "                     \
     "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
     "--set converters.cpu=-1 --set controller.period_us=20000 --set converters.period_us=5000 "    \
-    "--set duration_s=0.2 --wait 100 "
+    "--set duration_s=0.5 --wait 100 "
 
 static struct process start_part(const char *program, const char *options)
 {
@@ -58,12 +58,13 @@ static const char *controller(void)
 #define CONVERTERS_0 "converter configs/dcdc20.yaml --id 0"
 #define CONVERTERS_2 "converter configs/dcdc20.yaml --id 1-2"
 
-/* Each of its 10 steps was run, or was left out where the machine was too busy for it. */
+/* Each of its 25 steps was run, or was left out where the machine was too busy for it. */
 static void expect_controller_ran(void)
 {
     json_t *controller = json_at(summary_of(in_workspace("out")), "nodes.controller");
 
-    cr_expect_eq(number_at(controller, "steps") + number_at(controller, "left_out"), 10);
+    cr_expect_gt(number_at(controller, "steps"), 0);
+    cr_expect_eq(number_at(controller, "steps") + number_at(controller, "left_out"), 25);
 }
 
 static void expect_all_ran(struct process *parts, int count)
