@@ -402,12 +402,13 @@ static int run_in_earnest(const struct benchmark *b, const struct bench_options 
                           struct earnest *result)
 {
     enum { TRIES = 5 };
+    const double few = 0.05;
     int rc = 0;
 
     *result = (struct earnest){.left_out = 1};
-    for (unsigned i = 0; !rc && result->left_out > 0.05 && i < TRIES; i++)
+    for (unsigned i = 0; !rc && result->left_out > few && i < TRIES; i++)
         rc = run_once(b, o, watched, result);
-    if (!rc && result->left_out > 0.05)
+    if (!rc && result->left_out > few)
         fprintf(stderr, "%s: the loops left out %.0f %% of their steps: the cores are busy\n",
                 b->name, 100 * result->left_out);
     return rc;
