@@ -292,7 +292,7 @@ $(BUILD)/fmu/make_bad: $(call objects,tests/fmu/make_bad.c)
 CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises members
 
 $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c \
-                                                tests/own_network.c) $(ARCHIVES)
+                                                tests/skipped.c tests/own_network.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
 # tests/unit/test_no_memory.c wraps these functions to make allocations fail.
@@ -321,7 +321,7 @@ $(BUILD)/test-sim:  $(call objects,$(LOCO_SIM) $(filter-out $(SIM_APART),$(wildc
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \
                     | $(BUILD)/node-bench $(TEST_FMUS) $(BUILD)/fmu/make_bad
 
-$(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c) $(BUILD)/sim/libloco.a
+$(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c tests/skipped.c) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
 	    $$(pkg-config --libs criterion)
 
