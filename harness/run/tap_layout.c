@@ -7,7 +7,7 @@
 #include "../record/columns.h"
 #include "node_name.h"
 
-enum { TAP_ROWS_LEAST = 64, TAP_ROWS_MOST = 4096, TAP_ROWS_EVER = 4, TAP_LINE = 64 };
+enum { TAP_ROWS_LEAST = 512, TAP_ROWS_MOST = 4096, TAP_ROWS_EVER = 4, TAP_LINE = 64 };
 
 /* How far back a ring reaches: a watching program looks every 10 ms, and may be late. */
 static const uint64_t TAP_REACH_NS = 40000000;

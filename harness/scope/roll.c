@@ -32,6 +32,7 @@ struct hil_roll {
     struct roll_lane lanes[HIL_TRACES_MAX];
     unsigned count, lane_count, columns;
     double column_s;
+    uint64_t lost; /* rows that came too fast */
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -144,11 +145,11 @@ static void roll_begin(struct roll_lane *l, uint64_t row, uint64_t column)
 static void roll_take(struct hil_roll *r, unsigned lane)
 {
     struct roll_lane *l = &r->lanes[lane];
-    uint64_t chunk[ROLL_CHUNK * (1 + HIL_TRACES_MAX)], lost = 0, all = 0;
+    uint64_t chunk[ROLL_CHUNK * (1 + HIL_TRACES_MAX)], all = 0;
     unsigned taken = 1;
 
     for (; taken && all < l->rows.rows; all += taken) {
-        taken = hil_rows_take(&l->rows, l->places, l->count, chunk, ROLL_CHUNK, &lost);
+        taken = hil_rows_take(&l->rows, l->places, l->count, chunk, ROLL_CHUNK, &r->lost);
         for (unsigned i = 0; i < taken; i++) {
             const uint64_t *row = chunk + (size_t)i * l->count;
             const uint64_t column = (uint64_t)((double)row[0] * 1e-9 / r->column_s);
@@ -174,7 +175,8 @@ static json_t *roll_head(const struct hil_roll *r)
                                   json_pack("{s:s, s:I, s:i}", "name", t->signal->name, "first",
                                             (json_int_t)t->first, "count", (int)t->count));
     }
-    return json_pack("{s:s, s:f, s:o}", "kind", "roll", "column_s", r->column_s, "traces", traces);
+    return json_pack("{s:s, s:f, s:I, s:o}", "kind", "roll", "column_s", r->column_s, "lost",
+                     (json_int_t)r->lost, "traces", traces);
 }
 
 /* The last column may still grow, and is sent again. */

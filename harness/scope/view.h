@@ -34,10 +34,11 @@
  * padded with spaces so that the rest begins at a multiple of 8; then doubles. Everything is
  * little-endian.
  *
- *      {"kind": "roll", "column_s": W, "traces": [{"name", "first": K, "count": C}]}
+ *      {"kind": "roll", "column_s": W, "lost": L, "traces": [{"name", "first": K, "count": C}]}
  *              for each trace C pairs of a least and a greatest value, NAN if there are none.
  * Column k covers the run's time from k W to (k + 1) W. The first column may have been sent before,
- * and has grown since. A gap before K means that those columns are empty.
+ * and has grown since. A gap before K means that those columns are empty. L steps, of all nodes
+ * with a trace and since the page asked for the roll, came too fast for the scope.
  *      {"kind": "capture", "number": N, "trigger": {"on", "time_s", "step", "node"} | null,
  *       "lost": L, "traces": [{"name", "count": C}]}
  *              for each trace C times in seconds, then C values: every step, as in the record. With

@@ -387,6 +387,39 @@ static int open_and_watch(const struct scope *s, int buffer)
     return c;
 }
 
+/* The number of steps that the next roll lacks. */
+static double lost_of_a_roll(int c)
+{
+    bool binary;
+    size_t size;
+    char *message;
+
+    while ((message = web_next(c, &binary, &size)) && !binary)
+        free(message);
+    cr_assert_not_null(message);
+    json_t *roll = json_loads(message + sizeof(uint32_t), JSON_DISABLE_EOF_CHECK, NULL);
+    const double lost = number_at(roll, "lost");
+    json_decref(roll);
+    free(message);
+    return lost;
+}
+
+/* Virtual time is too fast for anybody who looks 100 times a second. */
+Test(scope_server, a_roll_says_how_many_steps_it_lacks)
+{
+    struct process p = endless();
+    struct scope s = scope_start(&p, "");
+    const int page = open_and_watch(&s, 0);
+    double lost = 0;
+
+    for (unsigned i = 0; lost == 0 && i < 200; i++)
+        lost = lost_of_a_roll(page);
+    cr_expect_gt(lost, 0);
+    close(page);
+    scope_stop(&s);
+    end_run(&p);
+}
+
 static bool is_dropped(void *process)
 {
     char *said = read_text(((struct process *)process)->err_path);

@@ -85,6 +85,7 @@ class Scope {
         this.past = choice('Captures', [], '', () => this.showPast());
         this.holder = toggle('Hold', false, (on) => this.hold(on), {title: 'Stand still (space)'});
         this.armer = element('button', {type: 'button', onclick: () => this.arm()}, 'Arm');
+        this.unseen = element('span', {class: 'field', title: 'They came too fast for the scope'});
         this.tools.append(this.tabs, field('Window', this.windows), field('X', this.across),
                           field('Capture', this.past), this.holder, this.armer,
                           toggle('Cursors', false, (on) => this.showCursors(on)),
@@ -92,7 +93,8 @@ class Scope {
                                  {title: 'A lane for each signal'}),
                           toggle('Lock scales', false, (on) => this.screen.lanes.locked = on),
                           element('button', {type: 'button', onclick: () => this.saveCsv()}, 'CSV'),
-                          element('button', {type: 'button', onclick: () => this.savePng()}, 'PNG'));
+                          element('button', {type: 'button', onclick: () => this.savePng()}, 'PNG'),
+                          this.unseen);
         document.addEventListener('keydown', (event) => this.key(event));
     }
 
@@ -154,8 +156,10 @@ class Scope {
     }
 
     takeRoll(message, values) {
-        if (!this.held && this.screen.mode === 'roll')
-            this.screen.takeRoll(message, values);
+        if (this.held || this.screen.mode !== 'roll')
+            return;
+        this.screen.takeRoll(message, values);
+        this.unseen.textContent = message.lost > 0 ? `${message.lost} steps not seen` : '';
     }
 
     takeCapture({number, trigger, lost, traces}, values) {
@@ -246,6 +250,7 @@ class Scope {
 
         if (!this.hello)
             return;
+        this.unseen.textContent = '';
         if (screen.mode === 'roll') {
             screen.clear();
             this.link.say({watch: {signals, mode: 'roll', window_s: screen.window_s,
