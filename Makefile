@@ -357,11 +357,23 @@ ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 MUTANT_COUNT := 58
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
 
-test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm $(ON_TCP)
-	@for t in $(TESTS); do \
+TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm \
+          $(ON_TCP)
+
+test: test-in-turn test-beside
+	@echo "--- over RDMA: make test-rdma (in a guest with soft-RoCE, or RDMA_DEVICE=...)"
+	@echo "--- on devices: make test-device (in a guest that has them)"
+
+# The simulator needs nothing but processor time. With make -j it has what the other tests leave.
+test-beside: $(TESTED)
+	@echo "--- tests/sim, and every workload under chaos (more: make soak)"
+	@chrt --idle 0 $(BUILD)/test-sim
+	@chrt --idle 0 $(BUILD)/soak --seeds 500
+
+test-in-turn: $(TESTED)
+	@for t in $(filter-out sim,$(TESTS)); do \
 	    echo "--- tests/$$t"; HILOCO_BUILD=$(BUILD) $(BUILD)/test-$$t || exit 1; done
-	@echo "--- every workload under chaos (more: make soak)"
-	@$(BUILD)/soak --seeds 500
+	@echo "--- every workload of shm under chaos"
 	@$(BUILD)/soak-shm --seeds 20
 	@echo "--- mutants"
 	@tests/sim/test_mutants.sh $(BUILD) $(MUTANTS_ARE_MADE_BY)
@@ -369,8 +381,6 @@ test: all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUIL
 	@HILOCO_BUILD=$(BUILD) tests/tcp/run $(TCP_TESTS)
 	@echo "--- libloco as it is installed"
 	@tests/install/test_install.sh $(BUILD)
-	@echo "--- over RDMA: make test-rdma (in a guest with soft-RoCE, or RDMA_DEVICE=...)"
-	@echo "--- on devices: make test-device (in a guest that has them)"
 
 # --- job launchers, really run ------------------------------------------------------------------
 
@@ -696,5 +706,5 @@ help:
 # Not those of the builds below $(BUILD), which may be under way: fuzz, asan, aarch64...
 -include $(shell find $(addprefix $(BUILD)/,obj sim plain) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzzers format format-check install clean help
+.PHONY: all run figure test test-in-turn test-beside test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzzers format format-check install clean help
 .DELETE_ON_ERROR:
