@@ -104,18 +104,30 @@ static void queue_make_empty(struct loco_shared_queue *q)
     unsigned char *memory = q->slots->memory;
 
     q->direct[q->here] = memory;
-    for (uint64_t slot = q->here; slot < q->capacity; slot += q->nodes, memory += q->slot_size)
-        ((uint64_t *)(void *)memory)[TURN] = 2 * slot;
+    for (uint64_t run = q->here; run < q->capacity >> q->run_shift; run += q->nodes)
+        for (uint64_t i = 0; i < 1u << q->run_shift; i++, memory += q->slot_size)
+            ((uint64_t *)(void *)memory)[TURN] = 2 * ((run << q->run_shift) + i);
 }
 
-/* Replaces a division: slot / nodes is slot * nodes_inverse >> nodes_shift, exactly, since
- * slot * nodes < 2^nodes_shift. */
+/* Replaces a division: run / nodes is run * nodes_inverse >> nodes_shift, exactly, since
+ * run * nodes < 2^nodes_shift. */
 static void queue_invert_nodes(struct loco_shared_queue *q)
 {
     q->nodes_shift = 32;
     while (q->nodes > UINT64_C(1) << (q->nodes_shift - 32))
         q->nodes_shift++;
     q->nodes_inverse = (UINT64_C(1) << q->nodes_shift) / q->nodes + 1;
+}
+
+/* On coherent memory the slots of a run of tickets fill a cache line. If the nodes' slots took
+ * turns, several lines would be in use at a time, and each by pushes and pops for longer. */
+static uint32_t queue_run_shift(const struct loco_shared_queue *q)
+{
+    uint32_t shift = 0;
+
+    while (q->coherent && q->slot_size << shift < LOCO_CACHE_LINE && 2u << shift <= q->capacity)
+        shift++;
+    return shift;
 }
 
 static int queue_set_shape(struct loco_shared_queue *q)
@@ -135,6 +147,7 @@ static int queue_set_shape(struct loco_shared_queue *q)
      * no faster, since each operation waits for the line of head or tail anyway. */
     q->slot_size = queue_round_up(slot_image_size(q),
                                   slot_image_size(q) < LOCO_CACHE_LINE ? WORD : LOCO_CACHE_LINE);
+    q->run_shift = queue_run_shift(q);
     if (slot_image_size(q) <= m->config.block_size)
         return 0;
     loco_log(m, LOCO_ERROR, "channel %s: an entry of %zu bytes needs a block_size of at least %zu",
@@ -145,7 +158,8 @@ static int queue_set_shape(struct loco_shared_queue *q)
 /* This node's share of the slots. */
 static int queue_make_slots(struct loco_shared_queue *q)
 {
-    const size_t size = queue_round_up(q->capacity, q->nodes) / q->nodes * q->slot_size;
+    const size_t runs = queue_round_up(q->capacity >> q->run_shift, q->nodes) / q->nodes;
+    const size_t size = (runs << q->run_shift) * q->slot_size;
     const int rc = loco_channel_region(&q->channel, "slots", size, &q->slots);
 
     if (rc == -ENOMEM)
@@ -214,12 +228,13 @@ struct slot {
     size_t offset;
 };
 
-static struct slot slot_of_ticket(const struct loco_shared_queue *q, uint64_t ticket)
+static inline struct slot slot_of_ticket(const struct loco_shared_queue *q, uint64_t ticket)
 {
     uint32_t slot = (uint32_t)ticket & (q->capacity - 1);
-    uint32_t row = (uint32_t)(slot * q->nodes_inverse >> q->nodes_shift);
-    uint32_t place = slot - row * q->nodes;
-    size_t offset = row * q->slot_size;
+    uint32_t run = slot >> q->run_shift;
+    uint32_t row = (uint32_t)(run * q->nodes_inverse >> q->nodes_shift); /* of a run at each node */
+    uint32_t place = run - row * q->nodes;
+    size_t offset = (slot - ((run - row) << q->run_shift)) * q->slot_size;
     unsigned char *direct = atomic_load_explicit(&q->direct[place], memory_order_relaxed);
 
     if (direct)
@@ -539,9 +554,19 @@ static int queue_pop(struct loco_shared_queue *q, void *entry, uint64_t timeout_
  * The common case there, a turn that has come already, needs only the ticket, the entry and the
  * turn. In any other case the ticket goes the same way as over a network. */
 
-static inline bool near_queue(const struct loco_shared_queue *q)
+/* The word that gives this thread its tickets, if it may go this way; else NULL. */
+static inline uint64_t *near_word(const struct loco_shared_queue *q,
+                                  const struct loco_atomic_var *word, uint64_t timeout_ns)
 {
-    return q->coherent && loco_self(q->channel.mgr);
+    return q->coherent && timeout_ns == UINT64_MAX ? loco_atomic_reach(loco_atomic_of(word)) : NULL;
+}
+
+static inline uint64_t near_ticket(uint64_t *word)
+{
+    uint64_t ticket;
+
+    loco_atomic_fetch_add((struct loco_atomic_word){.own = word}, 1, &ticket);
+    return ticket;
 }
 
 /* The slot of the ticket; NULL when its turn has not come, or a participant was lost. */
@@ -554,14 +579,24 @@ static inline uint64_t *near_slot(const struct loco_shared_queue *q, uint64_t ti
     return atomic_load_explicit(&q->broken, memory_order_relaxed) ? NULL : slot;
 }
 
+/* Asks for the line of a later push. Two lines ahead it is there in time, and the pops are still
+ * far from it. */
+static inline void near_prefetch(const struct loco_shared_queue *q, uint64_t ticket)
+{
+    const struct slot later = slot_of_ticket(q, ticket + (UINT64_C(2) << q->run_shift));
+
+    loco_atomic_prefetch((struct loco_atomic_word){.own = later.direct});
+}
+
 static inline void near_pass_on(uint64_t *slot, uint64_t turn)
 {
     __atomic_store_n(&slot[TURN], turn, __ATOMIC_RELEASE);
     loco_stored();
 }
 
-/* Goes on with a ticket whose turn has not come. */
-static int near_push_later(struct loco_shared_queue *q, const void *entry, uint64_t ticket)
+/* Go on with a ticket whose turn has not come. Not inlined, as the common case needs no call. */
+__attribute__((noinline)) static int near_push_later(struct loco_shared_queue *q, const void *entry,
+                                                     uint64_t ticket)
 {
     struct call c;
     int rc = call_begin(&c, q, false, UINT64_MAX);
@@ -570,7 +605,8 @@ static int near_push_later(struct loco_shared_queue *q, const void *entry, uint6
     return queue_push_with(&c, rc ? rc : call_wait_for_turn(&c), entry);
 }
 
-static int near_pop_later(struct loco_shared_queue *q, void *entry, uint64_t ticket)
+__attribute__((noinline)) static int near_pop_later(struct loco_shared_queue *q, void *entry,
+                                                    uint64_t ticket)
 {
     struct call c;
     int rc = call_begin(&c, q, true, UINT64_MAX);
@@ -579,29 +615,24 @@ static int near_pop_later(struct loco_shared_queue *q, void *entry, uint64_t tic
     return queue_pop_with(&c, rc ? rc : call_wait_for_turn(&c), entry);
 }
 
-static int near_push(struct loco_shared_queue *q, const void *entry)
+static inline int near_push(struct loco_shared_queue *q, uint64_t *tail, const void *entry)
 {
-    uint64_t ticket;
-    int rc = loco_atomic_fetch_add(loco_atomic_of(&q->tail), 1, &ticket);
-
-    if (rc)
-        return rc;
+    const uint64_t ticket = near_ticket(tail);
     uint64_t *slot = near_slot(q, ticket, 2 * ticket);
+
     if (!slot)
         return near_push_later(q, entry, ticket);
+    near_prefetch(q, ticket);
     loco_copy(&slot[q->entry_at], entry, q->entry_size);
     near_pass_on(slot, 2 * ticket + 1);
     return 0;
 }
 
-static int near_pop(struct loco_shared_queue *q, void *entry)
+static inline int near_pop(struct loco_shared_queue *q, uint64_t *head, void *entry)
 {
-    uint64_t ticket;
-    int rc = loco_atomic_fetch_add(loco_atomic_of(&q->head), 1, &ticket);
-
-    if (rc)
-        return rc;
+    const uint64_t ticket = near_ticket(head);
     uint64_t *slot = near_slot(q, ticket, 2 * ticket + 1);
+
     if (!slot)
         return near_pop_later(q, entry, ticket);
     loco_copy(entry, &slot[q->entry_at], q->entry_size);
@@ -611,16 +642,16 @@ static int near_pop(struct loco_shared_queue *q, void *entry)
 
 int loco_shared_queue_push(struct loco_shared_queue *q, const void *entry, uint64_t timeout_ns)
 {
-    if (timeout_ns == UINT64_MAX && near_queue(q))
-        return near_push(q, entry);
-    return queue_push(q, entry, timeout_ns, false);
+    uint64_t *tail = near_word(q, &q->tail, timeout_ns);
+
+    return tail ? near_push(q, tail, entry) : queue_push(q, entry, timeout_ns, false);
 }
 
 int loco_shared_queue_pop(struct loco_shared_queue *q, void *entry, uint64_t timeout_ns)
 {
-    if (timeout_ns == UINT64_MAX && near_queue(q))
-        return near_pop(q, entry);
-    return queue_pop(q, entry, timeout_ns, false);
+    uint64_t *head = near_word(q, &q->head, timeout_ns);
+
+    return head ? near_pop(q, head, entry) : queue_pop(q, entry, timeout_ns, false);
 }
 
 int loco_shared_queue_try_push(struct loco_shared_queue *q, const void *entry)

@@ -3,9 +3,10 @@
  * gets the entry of exactly one push, and all participants see one order: the queue is
  * linearizable. It is bounded, and its entries have one size.
  *
- * The entries are striped over the participants' memories, slot by slot. Two words at a host count
- * the pushes and the pops. An operation takes a ticket from its word; the ticket says which slot to
- * use, and at which turn. shared_queue.c explains the rest.
+ * The entries are striped over the participants' memories: slot by slot or, on coherent memory,
+ * cache line by cache line. Two words at a host count the pushes and the pops. An operation takes a
+ * ticket from its word; the ticket says which slot to use, and at which turn. shared_queue.c
+ * explains the rest.
  *
  * An operation without a time limit takes its ticket first. So waiting operations are served in the
  * order in which they came, and each costs one atomic operation. An operation with a time limit
@@ -45,7 +46,8 @@ struct loco_shared_queue {
     uint32_t here;            /* this node's place among them, in the order of their ids */
     bool coherent;            /* the fabric is LOCO_COHERENT */
     LOCO_ATOMIC(bool) broken; /* a participant was lost */
-    uint64_t room[4];
+    uint32_t run_shift;       /* the slots of 2^run_shift tickets lie together at one node */
+    uint64_t room[3];
 };
 
 /*

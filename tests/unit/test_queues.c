@@ -890,12 +890,15 @@ static void ticket_wrap_body(struct node *n)
     enum { CAPACITY = 8 };
     const uint64_t start = (uint64_t)0 - 3 * CAPACITY;
     struct queue_test t = {.each = (uint32_t)rounds(n, 100, 10)};
-    size_t offset = 0;
 
     open_queue(n, &t, CAPACITY, 8);
-    unsigned char *slots = t.queue.slots->memory;
-    for (uint64_t s = n->id; s < CAPACITY; s += n->count, offset += t.queue.slot_size)
-        *(uint64_t *)(slots + offset) = 2 * (start + s);
+    unsigned char *slot = t.queue.slots->memory;
+    for (uint64_t s = 0; s < CAPACITY; s++) {
+        if ((s >> t.queue.run_shift) % n->count != n->id)
+            continue;
+        *(uint64_t *)(void *)slot = 2 * (start + s);
+        slot += t.queue.slot_size;
+    }
     if (n->id == n->count - 1) {
         CHECK(n, loco_atomic_store(loco_atomic_of(&t.queue.head), start) == 0);
         CHECK(n, loco_atomic_store(loco_atomic_of(&t.queue.tail), start) == 0);
@@ -941,6 +944,7 @@ ON_EACH_FABRIC(shared_queue, leaver_ends_waits, 3, queue_leaver_body)
  * push without a time limit has taken its ticket, so it waits. */
 static void early_push_body(struct node *n)
 {
+    enum { CAPACITY = 8 };
     struct loco_shared_queue queue;
     struct loco_shared_region r;
     const uint64_t go = 1;
@@ -951,16 +955,17 @@ static void early_push_body(struct node *n)
     const uint64_t *told = loco_shared_region_local(&r);
     if (n->id == 1)
         AWAIT(n, __atomic_load_n(told, __ATOMIC_ACQUIRE));
-    CHECK(n, loco_shared_queue_init(&queue, n->mgr, NULL, "q", 0, LOCO_ALL, 4, 8) == 0);
+    CHECK(n, loco_shared_queue_init(&queue, n->mgr, NULL, "q", 0, LOCO_ALL, CAPACITY, 8) == 0);
     if (n->id == 0) {
-        CHECK(n, loco_shared_queue_push(&queue, &entry, 0) == 0); /* its slot is here */
+        for (; entry >> queue.run_shift == 0; entry++) /* the slots of the first run are here */
+            CHECK(n, loco_shared_queue_push(&queue, &entry, 0) == 0);
         CHECK(n, loco_shared_queue_push(&queue, &entry, TEST_TIMEOUT) == -ENOTCONN);
         loco_shared_region_write(&r, 1, 0, &go, sizeof go);
-        for (entry = 1; entry < 4; entry++)
+        for (; entry < CAPACITY; entry++)
             CHECK(n, loco_shared_queue_push(&queue, &entry, UINT64_MAX) == 0);
     }
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
-    for (uint64_t got = 9, next = 0; n->id == 1 && next < 4; next++)
+    for (uint64_t got = CAPACITY, next = 0; n->id == 1 && next < CAPACITY; next++)
         CHECK(n, loco_shared_queue_pop(&queue, &got, TEST_TIMEOUT) == 0 && got == next);
     if (n->id == 1)
         loco_shared_region_write(&r, 0, 0, &go, sizeof go);
