@@ -193,66 +193,72 @@ static uint64_t index_bytes(uint64_t head, uint64_t byte)
 
 /* --- look-ups ----------------------------------------------------------------------------- */
 
-/* Whether the place's slot is used by this very key; then fills in the counter. */
-static bool index_is_sure(const struct kv_index *x, uint64_t hash, struct kv_place *place)
+static const struct kv_place nowhere = {.host = KV_NOWHERE};
+
+/* The counter of the slot's use, if it is used by this very key; else 0. */
+static uint64_t index_counter(const struct kv_index *x, uint64_t hash, struct kv_place place)
 {
-    struct index_use *use = index_use(x, *place);
+    struct index_use *use = index_use(x, place);
 
     if (atomic_load_explicit(&use->hash, memory_order_relaxed) != hash)
-        return false;
-    place->counter = atomic_load_explicit(&use->counter, memory_order_relaxed);
-    return place->counter != 0;
+        return 0;
+    return atomic_load_explicit(&use->counter, memory_order_relaxed);
 }
 
-static inline bool index_look(const struct kv_index *x, const struct index_line *line,
-                              uint64_t head, uint64_t hash, bool surely, struct kv_place *place)
+static inline struct kv_place index_look(const struct kv_index *x, const struct index_line *line,
+                                         uint64_t head, uint64_t hash, bool surely)
 {
     for (uint64_t found = index_bytes(head, index_mark(hash)); found; found &= found - 1) {
         const int i = __builtin_ctzll(found) / 8;
         uint64_t word = atomic_load_explicit(&line->word[i], memory_order_acquire);
         if ((word ^ hash) >> 32)
             continue;
-        *place = index_place(x, word);
-        if (!surely || index_is_sure(x, hash, place))
-            return true;
+        struct kv_place place = index_place(x, word);
+        if (!surely)
+            return place;
+        place.counter = index_counter(x, hash, place);
+        if (place.counter)
+            return place;
     }
-    return false;
+    return nowhere;
 }
 
 /* The same in the lines behind the home line. */
-static bool index_look_further(const struct kv_index *x, uint64_t home_head, uint64_t hash,
-                               bool surely, struct kv_place *place)
+static struct kv_place index_look_further(const struct kv_index *x, uint64_t home_head,
+                                          uint64_t hash, bool surely)
 {
     const uint32_t home = index_home(x, hash), lines = index_lines_to_look_at(x, home_head);
 
     for (uint32_t further = 1; further < lines; further++) {
         const struct index_line *line = index_line(x, home, further);
         uint64_t head = atomic_load_explicit(&line->head, memory_order_acquire);
-        if (index_look(x, line, head, hash, surely, place))
-            return true;
+        struct kv_place place = index_look(x, line, head, hash, surely);
+        if (place.host != KV_NOWHERE)
+            return place;
     }
-    return false;
+    return nowhere;
 }
 
-static inline bool index_look_everywhere(const struct kv_index *x, uint64_t hash, bool surely,
-                                         struct kv_place *place)
+static inline struct kv_place index_look_everywhere(const struct kv_index *x, uint64_t hash,
+                                                    bool surely)
 {
     const struct index_line *home = &x->lines[index_home(x, hash)];
     const uint64_t head = atomic_load_explicit(&home->head, memory_order_acquire);
+    const struct kv_place place = index_look(x, home, head, hash, surely);
 
-    if (index_look(x, home, head, hash, surely, place))
-        return true;
-    return index_reach(head) > 0 && index_look_further(x, head, hash, surely, place);
+    if (place.host != KV_NOWHERE || index_reach(head) == 0)
+        return place;
+    return index_look_further(x, head, hash, surely);
 }
 
-bool kv_index_find(const struct kv_index *x, uint64_t hash, struct kv_place *place)
+struct kv_place kv_index_find(const struct kv_index *x, uint64_t hash)
 {
-    return index_look_everywhere(x, hash, true, place);
+    return index_look_everywhere(x, hash, true);
 }
 
-bool kv_index_guess(const struct kv_index *x, uint64_t hash, struct kv_place *place)
+struct kv_place kv_index_guess(const struct kv_index *x, uint64_t hash)
 {
-    return index_look_everywhere(x, hash, false, place);
+    return index_look_everywhere(x, hash, false);
 }
 
 void kv_index_prefetch(const struct kv_index *x, uint64_t hash)

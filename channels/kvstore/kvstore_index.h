@@ -22,6 +22,8 @@ struct kv_place {
     uint64_t counter; /* of the use, from 1; 0: not known */
 };
 
+enum { KV_NOWHERE = UINT32_MAX }; /* a host */
+
 /* Allocates all the memory: for a key in each of the `slots` at each of the `hosts`, and for `late`
  * keys more, whose removal this node has yet to hear of. Returns 0 or -ENOMEM. */
 int kv_index_open(struct kv_index **index, uint32_t hosts, uint32_t slots, size_t late);
@@ -35,12 +37,12 @@ static inline uint64_t kv_hash(uint64_t key)
     return key ^ (key >> 33);
 }
 
-/* Returns whether the key is there; then *place is where. */
-bool kv_index_find(const struct kv_index *index, uint64_t hash, struct kv_place *place);
+/* Returns where the key is. The host is KV_NOWHERE if the key is not there. */
+struct kv_place kv_index_find(const struct kv_index *index, uint64_t hash);
 
-/* The same, but *place is a guess without a counter: in one look-up of four thousand million the
- * slot is another key's. If it returns false, the key is surely not there. */
-bool kv_index_guess(const struct kv_index *index, uint64_t hash, struct kv_place *place);
+/* The same, but the place is a guess without a counter: in one look-up of four thousand million the
+ * slot is another key's. KV_NOWHERE is no guess. */
+struct kv_place kv_index_guess(const struct kv_index *index, uint64_t hash);
 
 /* Adds a key that is not there. Returns 0, or -ENOMEM: there are more keys than it was opened for.
  */

@@ -91,7 +91,7 @@ enum { HANDOVERS_MAX = 16, LINES = 64 };
 
 struct loco_kv_window {
     struct loco_kvstore *store;
-    bool helps; /* polls serve the tracker, too: on coherent memory that costs little */
+    bool coherent; /* the fabric is LOCO_COHERENT */
     struct loco_kv_op *ops;
     unsigned size;
     unsigned next;                   /* the operation that the next poll moves on as well */
@@ -184,22 +184,29 @@ static unsigned char *slot_here(const struct loco_kv_op *op, size_t within)
     return (unsigned char *)op_store(op)->slots->region->memory + slot_offset(op, within);
 }
 
-/* Reads a slot, and sets the step that is taken then. A slot that this CPU can reach is read by the
- * CPU, at whichever host it is: so own and remote slots take the same path, without a branch that
- * is mispredicted half of the time. */
-static bool slot_read(struct loco_kv_op *op, void *to, size_t size, step_fn *step)
+/* Reads a slot that this CPU can reach, at whichever host it is: so own and remote slots take the
+ * same path, without a branch that is mispredicted half of the time. Returns false if the CPU
+ * cannot reach it. */
+static inline bool slot_read_near(struct loco_kv_op *op, void *to, size_t size)
 {
-    const struct kv_slots *slots = op_store(op)->slots;
-    const unsigned char *near = kv_slots_nearby(slots, op->host);
+    const unsigned char *near = kv_slots_nearby(op_store(op)->slots, op->host);
 
     if (!near)
-        return op_then(
-            op, step,
-            loco_region_read(slots->region, slot_member(op), slot_offset(op, 0), to, size));
+        return false;
     loco_place_stores(); /* a read comes after the writes before it */
     loco_copy(to, near + slot_offset(op, 0), size);
     atomic_thread_fence(memory_order_acquire);
-    return op_next(op, step);
+    return true;
+}
+
+/* Reads a slot, and sets the step that is taken then. */
+static bool slot_read(struct loco_kv_op *op, void *to, size_t size, step_fn *step)
+{
+    if (slot_read_near(op, to, size))
+        return op_next(op, step);
+    return op_then(op, step,
+                   loco_region_read(op_store(op)->slots->region, slot_member(op),
+                                    slot_offset(op, 0), to, size));
 }
 
 static int slot_write(struct loco_kv_op *op, size_t within, const void *from, size_t size)
@@ -233,8 +240,11 @@ static struct kv_place op_place(const struct loco_kv_op *op)
     return (struct kv_place){.host = op->host, .slot = op->slot, .counter = op->counter};
 }
 
+/* Returns whether there is a place. */
 static bool op_set_place(struct loco_kv_op *op, struct kv_place place)
 {
+    if (place.host == KV_NOWHERE)
+        return false;
     op->host = place.host;
     op->slot = place.slot;
     op->counter = place.counter;
@@ -243,16 +253,12 @@ static bool op_set_place(struct loco_kv_op *op, struct kv_place place)
 
 static bool op_look_up(struct loco_kv_op *op)
 {
-    struct kv_place place;
-
-    return kv_index_find(op_store(op)->index, op->hash, &place) && op_set_place(op, place);
+    return op_set_place(op, kv_index_find(op_store(op)->index, op->hash));
 }
 
 static bool op_guess(struct loco_kv_op *op)
 {
-    struct kv_place place;
-
-    return kv_index_guess(op_store(op)->index, op->hash, &place) && op_set_place(op, place);
+    return op_set_place(op, kv_index_guess(op_store(op)->index, op->hash));
 }
 
 static struct kv_change op_change(const struct loco_kv_op *op, enum kv_change_kind kind)
@@ -470,6 +476,15 @@ static bool read_judge(struct loco_kv_op *op, int error)
     return op_finish(op, seen == KV_PRESENT ? 0 : -ENOENT);
 }
 
+/* Reads the slot that was guessed. If this CPU can reach it, the read ends here, as a rule. */
+static void read_begin(struct loco_kv_op *op)
+{
+    if (slot_read_near(op, op->copy, kv_slot_size(op_store(op)->slots)))
+        read_judge(op, 0);
+    else
+        read_slot(op);
+}
+
 /* --- update ---------------------------------------------------------------------------------- */
 
 static bool update_locked(struct loco_kv_op *op, int error)
@@ -612,20 +627,44 @@ static void window_begin_young(struct loco_kv_window *w)
             lock_acquire(op);
             op_take_steps(op);
         } else if (op->step) {
-            read_slot(op);
+            read_begin(op);
         }
     }
     w->young_count = 0;
 }
 
+/* Looks up one young read, which is polled. The others are left alone, as the lines that they
+ * prefetch may still be on their way: this read's place in the window is free for a new read
+ * earlier. */
+static void window_begin_read(struct loco_kv_window *w, struct loco_kv_op *op)
+{
+    unsigned i = 0;
+
+    while (w->young[i] != op)
+        i++;
+    for (w->young_count--; i < w->young_count; i++)
+        w->young[i] = w->young[i + 1];
+    if (op_guess(op))
+        read_begin(op);
+    else
+        op_finish(op, -ENOENT);
+}
+
 static bool op_begin(struct loco_kv_op *op, int error)
 {
+    struct loco_kv_window *w = op->window;
+
     (void)error;
-    window_begin_young(op->window);
+    if (w->coherent && op->kind == LOCO_KV_READ)
+        window_begin_read(w, op);
+    else
+        window_begin_young(w);
     return ON;
 }
 
-static void op_start(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t key)
+/* Inlined, as a start of a read needs half of it. */
+__attribute__((always_inline)) static inline void op_start(struct loco_kv_op *op,
+                                                           enum loco_kv_kind kind, uint64_t key)
 {
     struct loco_kv_window *w = op->window;
     const struct loco_kvstore *s = w->store;
@@ -642,7 +681,7 @@ static void op_start(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t key
         return;
     }
     kv_index_prefetch(s->index, op->hash);
-    kv_slots_prefetch_home(s->slots, op->lock_host, op->hash, kind != LOCO_KV_READ);
+    kv_slots_prefetch_homes(s->slots, op->lock_host, op->hash);
     if (kind != LOCO_KV_READ)
         loco_atomic_prefetch(kv_lock_word(op, s));
     op_next(op, op_begin);
@@ -685,13 +724,14 @@ bool loco_kv_poll(struct loco_kv_op *op)
 {
     struct loco_kv_window *w = op->window;
 
-    if (op_take_steps(op))
+    if (!op->step || op_take_steps(op))
         return true;
     /* It may wait for a lock that another operation of this window holds ... */
     op_take_steps(&w->ops[w->next]);
     w->next = w->next + 1 < w->size ? w->next + 1 : 0;
-    /* ... or for a node that waits for this one's acknowledgement. */
-    if (w->helps && op->kind != LOCO_KV_READ)
+    /* ... or for a node that waits for this one's acknowledgement. On coherent memory it costs
+     * little to send that. */
+    if (w->coherent && op->kind != LOCO_KV_READ)
         loco_kvstore_serve(w->store);
     return false;
 }
@@ -742,7 +782,7 @@ int loco_kv_window_open(struct loco_kv_window **window, struct loco_kvstore *sto
     if (!w)
         return -ENOMEM;
     w->store = store;
-    w->helps = m->fabric->capabilities & LOCO_COHERENT;
+    w->coherent = m->fabric->capabilities & LOCO_COHERENT;
     w->size = size;
     w->ops = calloc(size, sizeof *w->ops);
     w->memory_size = size * pitch;

@@ -12,21 +12,22 @@
 
 /* --- one slot ----------------------------------------------------------------------------- */
 
-/* One word is hashed in 2 ns, as the compiler knows the size. */
-__attribute__((flatten)) static inline uint64_t slot_hash_word(const unsigned char *value)
+/* A value of one word is its own digest. */
+static inline uint64_t slot_digest(const struct kv_slots *s, const unsigned char *value)
 {
-    return XXH3_64bits(value, sizeof(uint64_t));
+    uint64_t word;
+
+    if (s->value_size != sizeof word)
+        return XXH3_64bits(value, s->value_size);
+    memcpy(&word, value, sizeof word);
+    return word;
 }
 
 /* The same value has different checksums for different keys and different uses of the slot. */
-static uint64_t slot_checksum(const struct kv_slots *s, const unsigned char *copy, uint64_t hash,
-                              uint64_t counter)
+static inline uint64_t slot_checksum(const struct kv_slots *s, const unsigned char *copy,
+                                     uint64_t hash, uint64_t counter)
 {
-    const unsigned char *value = copy + KV_VALUE_AT;
-
-    if (s->value_size == sizeof(uint64_t))
-        return slot_hash_word(value) ^ kv_hash(hash ^ counter);
-    return XXH3_64bits(value, s->value_size) ^ kv_hash(hash ^ counter);
+    return kv_hash(slot_digest(s, copy + KV_VALUE_AT) ^ kv_hash(hash ^ counter));
 }
 
 static bool slot_is_valid(uint64_t state)
@@ -108,6 +109,21 @@ static uint32_t spares_nearest(const struct kv_slots *s, const struct kv_spares 
         free = at->free[w];
     }
     return free ? w * WORD + (uint32_t)__builtin_ctzll(free) : UINT32_MAX;
+}
+
+static bool spares_has(const struct kv_spares *at, uint32_t group)
+{
+    return at->free[group / WORD] >> group % WORD & 1;
+}
+
+/* The group of the slot for a key: the first of its homes in which this node's slot is free, or
+ * else the nearest group. */
+static uint32_t spares_choose(const struct kv_slots *s, const struct kv_spares *at, uint64_t hash)
+{
+    for (unsigned i = 0; i < KV_HOMES; i++)
+        if (spares_has(at, kv_slots_home(s, hash, i)))
+            return kv_slots_home(s, hash, i);
+    return spares_nearest(s, at, kv_slots_home(s, hash, 0));
 }
 
 static int spares_open(const struct kv_slots *s, struct kv_spares *at)
@@ -205,7 +221,7 @@ int kv_slots_take(struct kv_slots *s, uint32_t host, uint64_t hash, struct kv_pl
 
     pthread_mutex_lock(&s->lock);
     if (at->free && s->used < s->capacity)
-        group = spares_nearest(s, at, kv_slots_home(s, hash));
+        group = spares_choose(s, at, hash);
     if (group != UINT32_MAX) {
         spares_flip(at, group);
         s->used++;

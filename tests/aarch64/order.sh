@@ -54,7 +54,7 @@ has channels/shared_queue loco_shared_queue_push 'X.*A.*C.*R' "the same of a slo
 has channels/shared_queue loco_shared_queue_pop 'X.*A.*C.*R' "the same of a slot that this CPU reads itself"
 has channels/kvstore/kvstore_index kv_index_find 'A' "a slot is read after the word of the index that led there"
 has channels/kvstore/kvstore_index kv_index_add 'R' "a slot is there before its word in the index"
-has channels/kvstore/kvstore_op slot_read 'L.*[LC]f' "what was placed before a value is read after it"
+has channels/kvstore/kvstore_op read_begin 'L.*[LC]f' "what was placed before a value is read after it"
 has channels/kvstore/kvstore_op slot_write 'F.*C' "a value comes after the thread's earlier writes"
 has harness/run/step_links hil_step_take_all 'AL+f' "a link's value is read between two looks at the count"
 has harness/run/step_links hil_step_send_some 'S+F.*S.*RL*R' "a link's value changes between an odd count and an even one"

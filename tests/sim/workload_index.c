@@ -62,9 +62,9 @@ static void change(struct loco_sim_actor *a, struct kv_index *index)
 
 static void look_up(struct loco_sim_actor *a, const struct kv_index *index, uint64_t key)
 {
-    struct kv_place found, guessed;
-    const bool is_found = kv_index_find(index, hash_of(key), &found);
-    const bool is_guessed = kv_index_guess(index, hash_of(key), &guessed);
+    const struct kv_place found = kv_index_find(index, hash_of(key));
+    const struct kv_place guessed = kv_index_guess(index, hash_of(key));
+    const bool is_found = found.host != KV_NOWHERE, is_guessed = guessed.host != KV_NOWHERE;
 
     LOCO_SIM_EXPECT(a, !is_found ||
                            (found.host == 1 && found.slot == key && found.counter == key + 1));

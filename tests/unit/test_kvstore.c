@@ -319,7 +319,8 @@ static enum kv_seen look_again(struct site *s, uint64_t key, struct kv_place pla
 
 static bool find(struct site *s, uint64_t key, struct kv_place *place)
 {
-    return kv_index_find(s->kv.index, kv_hash(key), place);
+    *place = kv_index_find(s->kv.index, kv_hash(key));
+    return place->host != KV_NOWHERE;
 }
 
 /* "slots are reclaimed and reused safely": with room for one key, each insert reuses the last key's
@@ -636,6 +637,37 @@ static struct loco_kvstore_config wide_at_inserter = {
 
 ON_EACH_FABRIC(window_at_lock, 2, window_body, &wide_at_lock)
 ON_EACH_FABRIC(window_at_inserter, 2, window_body, &wide_at_inserter)
+
+/* Operations that are polled from the last to the first: reads, and every fourth an update. */
+static void few_backwards_body(struct node *n)
+{
+    enum { FEW = 7 };
+    struct loco_kv_window *w;
+    struct site s;
+
+    site_open(&s, n, &words_at_lock);
+    CHECK(n, loco_kv_window_open(&w, &s.kv, FEW) == 0);
+    for (uint64_t i = 0; i < FEW; i++)
+        CHECK(n, loco_kvstore_insert(&s.kv, key_of(n, i), &i) == 0);
+    for (uint64_t round = 0; round < 20; round++) {
+        for (unsigned i = 0; i < FEW; i++) {
+            uint64_t value = i;
+            if ((i + round) % 4 == 0)
+                loco_kv_start_update(loco_kv_window_op(w, i), key_of(n, i), &value);
+            else
+                loco_kv_start_read(loco_kv_window_op(w, i), key_of(n, i));
+        }
+        for (unsigned i = FEW; i-- > 0;) {
+            struct loco_kv_op *op = loco_kv_window_op(w, i);
+            AWAIT(n, loco_kv_poll(op));
+            CHECK(n, op->result == 0 && *(uint64_t *)op->value == i);
+        }
+    }
+    loco_kv_window_close(w);
+    site_close(&s);
+}
+
+ON_EACH_FABRIC(window_polled_backwards, 2, few_backwards_body, NULL)
 
 /* A whole window of operations on one key, hence on one lock, polled from its end. Each operation
  * ends once, and one of them is the last. */

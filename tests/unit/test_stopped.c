@@ -170,9 +170,7 @@ static uint64_t *pid_here(const struct members *m)
 /* Whether this node knows of the stopped member's insert. */
 static bool knows_key(const struct loco_kvstore *store)
 {
-    struct kv_place place;
-
-    return kv_index_find(store->index, kv_hash(STILLS_KEY), &place);
+    return kv_index_find(store->index, kv_hash(STILLS_KEY)).host != KV_NOWHERE;
 }
 
 static void stop_process(struct members *m)
