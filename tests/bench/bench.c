@@ -20,8 +20,9 @@ static const char help[] =
     "\n"
     "Measures, and prints a table. Where something is measured beside another, both are\n"
     "measured in turns in the same run. The numbers are medians over the runs, with the\n"
-    "least and the greatest beside them; a run is the first quartile of its turns. A missed\n"
-    "target is said, and is no failure.\n"
+    "least and the greatest beside them; a run is the first quartile of its turns. The ratio\n"
+    "is the median of the runs' ratios, as the machine's speed may change from run to run. A\n"
+    "missed target is said, and is no failure.\n"
     "\n"
     "  --runs N       runs of each benchmark (default: 5)\n"
     "  --seconds S    about how long a run lasts, where that can be chosen (default: 0.3)\n"
@@ -83,7 +84,7 @@ double bench_median(double *values, size_t count)
 
 struct result {
     const struct benchmark *benchmark;
-    double values[RUNS_MAX], against[RUNS_MAX];
+    double values[RUNS_MAX], against[RUNS_MAX], ratios[RUNS_MAX];
     double longest[RUNS_MAX], longest_against[RUNS_MAX];
     double waits[BENCH_WAITS][RUNS_MAX], passed[BENCH_WAITS][RUNS_MAX];
     unsigned runs;
@@ -113,6 +114,7 @@ static void run_once(struct result *r, const struct bench_options *o)
     r->absent = sample.absent;
     r->values[r->runs] = sample.value;
     r->against[r->runs] = sample.against;
+    r->ratios[r->runs] = sample.value / sample.against;
     for (unsigned i = 0; i < BENCH_WAITS; i++) {
         r->waits[i][r->runs] = sample.waits[i];
         r->passed[i][r->runs] = sample.passed[i];
@@ -133,7 +135,8 @@ struct digest {
 static struct digest digest_of(struct result *r)
 {
     const struct benchmark *b = r->benchmark;
-    struct digest d = {.value = bench_median(r->values, r->runs), .against = NAN, .met = -1};
+    struct digest d = {
+        .value = bench_median(r->values, r->runs), .against = NAN, .ratio = NAN, .met = -1};
 
     d.min = r->values[0]; /* the median sorted them */
     d.max = r->values[r->runs - 1];
@@ -143,9 +146,10 @@ static struct digest digest_of(struct result *r)
         d.waits[i] = bench_median(r->waits[i], r->runs);
         d.passed[i] = bench_median(r->passed[i], r->runs);
     }
-    if (b->against && !r->absent)
+    if (b->against && !r->absent) {
         d.against = bench_median(r->against, r->runs);
-    d.ratio = d.value / d.against;
+        d.ratio = bench_median(r->ratios, r->runs);
+    }
     if (b->target_ratio > 0 && isfinite(d.ratio))
         d.met = b->more ? d.ratio >= b->target_ratio : d.ratio <= b->target_ratio;
     return d;

@@ -130,8 +130,9 @@ static void operate(struct node *n, unsigned times)
     }
 }
 
-/* Reads random slots of the other node, with as many reads in flight. Each read's result is waited
- * for when its place in the window comes up again, as a user of the store would. */
+/* Reads random slots of the whole table, of either node in turn, with as many reads in flight. Each
+ * read's result is waited for when its place in the window comes up again, as a user of the store
+ * would. */
 static void read_raw(struct node *n, unsigned times)
 {
     static _Alignas(8) unsigned char copies[WINDOW_MAX][32];
@@ -144,7 +145,8 @@ static void read_raw(struct node *n, unsigned times)
         loco_ack_wait(&acks[at], UINT64_MAX);
         memcpy(&state, copies[at], sizeof state);
         slot = slot * slots->stride + (state >> 63); /* adds 0, but needs the result */
-        acks[at] = loco_region_read(slots->region, 0, slot, copies[at], READ_BYTES);
+        acks[at] =
+            loco_region_read(slots->region, i % 2 ? LOCO_SELF : 0, slot, copies[at], READ_BYTES);
     }
 }
 
