@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "core.h"
 #include "loco/fence.h"
 #include "thread_links.h"
 #include "trace_internal.h"
@@ -27,15 +28,18 @@ void loco_barrier_fini(struct loco_barrier *b)
     loco_channel_fini(&b->channel);
 }
 
-/* Whether each member sees this node's arrivals, and is seen here. */
-static bool barrier_is_connected(const struct loco_barrier *b)
+/* Returns 0 if each member sees this node's arrivals and is seen here, or -ENOTCONN; or -ETIMEDOUT.
+ */
+static int barrier_check_connected(const struct loco_barrier *b, uint64_t timeout_ns)
 {
     struct loco_manager *m = b->channel.mgr;
+    const struct loco_wait wait = loco_wait_for(m, timeout_ns);
 
-    pthread_mutex_lock(&m->lock);
+    if (loco_manager_lock(m, &wait))
+        return -ETIMEDOUT;
     const bool met = !b->sst.channel.missing && !b->sst.mine->channel.missing;
     pthread_mutex_unlock(&m->lock);
-    return met;
+    return met ? 0 : -ENOTCONN;
 }
 
 static bool barrier_has_arrived(int rc)
@@ -50,8 +54,10 @@ static int barrier_come(struct loco_barrier *b, uint64_t timeout_ns)
 
     if (rc == -EPERM)
         return rc;
-    if (barrier_has_arrived(rc) && b->count == 0 && !barrier_is_connected(b))
-        rc = -ENOTCONN;
+    if (barrier_has_arrived(rc) && b->count == 0) {
+        const int connected = barrier_check_connected(b, timeout_ns);
+        rc = connected ? connected : rc;
+    }
     b->arrived = rc;
     if (!barrier_has_arrived(rc))
         return rc;

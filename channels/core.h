@@ -34,6 +34,11 @@ enum { LOCO_LOOK_NS = 10000000 };
 
 uint64_t loco_time_for_look(const struct loco_manager *manager, const struct loco_wait *wait);
 
+/* Takes the manager's lock for a call with a deadline. A thread that opens a link holds the lock,
+ * and may wait for a peer. Returns 0, or -ETIMEDOUT at LOCO_LOOK_NS after the wait's end: other
+ * holders release it before. */
+int loco_manager_lock(struct loco_manager *manager, const struct loco_wait *wait);
+
 /* Frees a context that is on no list. */
 void loco_thread_free(struct loco_thread *thread);
 

@@ -72,18 +72,21 @@ static bool fence_link_dead(const struct loco_thread *t, const struct loco_link 
 }
 
 /* Counts what the link owes as lost. The counts come before the mark `lost`: a thread that sees by
- * it that nothing is owed sees the loss as well. */
+ * it that nothing is owed sees the loss as well. The lock is not the manager's, because a fence
+ * does not wait for a thread that opens a link. */
 static void fence_give_up(struct loco_manager *m, struct loco_link *link)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
     if (!fence_unplaced(link) && !fence_undone(link))
         return;
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&lock);
     if (fence_unplaced(link) || fence_undone(link)) {
         atomic_fetch_add(&m->losses, 1);
         atomic_fetch_add(&link->losses, 1);
         atomic_store_explicit(&link->lost, atomic_load(&link->posted), memory_order_release);
     }
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&lock);
 }
 
 static void fence_raise(_Atomic uint64_t *mark, uint64_t to)

@@ -241,26 +241,45 @@ free_manager:
     return rc;
 }
 
+int loco_manager_lock(struct loco_manager *m, const struct loco_wait *wait)
+{
+    struct loco_wait turn = loco_wait_for(m, loco_time_for_look(m, wait));
+
+    while (pthread_mutex_trylock(&m->lock))
+        if (loco_relax(m, &turn))
+            return -ETIMEDOUT;
+    return 0;
+}
+
+/* The time is over. Logs why, unless the caller only asked. */
+static int manager_give_up(struct loco_manager *m, const struct loco_wait *wait, bool only_asked)
+{
+    if (only_asked)
+        return -ETIMEDOUT;
+    if (loco_manager_lock(m, wait)) {
+        loco_log(m, LOCO_ERROR, "node %u: a link is being opened, and its peer does not answer",
+                 m->id);
+        return -ETIMEDOUT;
+    }
+    loco_channels_explain_unready(m);
+    pthread_mutex_unlock(&m->lock);
+    return -ETIMEDOUT;
+}
+
 int loco_manager_ready(struct loco_manager *m, uint64_t timeout_ns)
 {
     struct loco_wait wait = loco_wait_for(m, timeout_ns);
 
     for (;;) {
-        pthread_mutex_lock(&m->lock);
+        if (loco_manager_lock(m, &wait))
+            return manager_give_up(m, &wait, !timeout_ns);
         int rc = m->error ? m->error : m->channel_error;
         bool ready = m->unready == 0;
         pthread_mutex_unlock(&m->lock);
         if (rc || ready)
             return rc;
-        rc = loco_relax(m, &wait);
-        if (rc && !timeout_ns)
-            return rc;
-        if (rc) {
-            pthread_mutex_lock(&m->lock);
-            loco_channels_explain_unready(m);
-            pthread_mutex_unlock(&m->lock);
-            return rc;
-        }
+        if (loco_relax(m, &wait))
+            return manager_give_up(m, &wait, !timeout_ns);
     }
 }
 

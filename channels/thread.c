@@ -9,11 +9,11 @@
 #include "operation.h"
 #include "thread_links.h"
 
-static int thread_link_to(struct loco_thread *t, uint32_t node)
+static int thread_link_to(struct loco_thread *t, uint32_t node, uint64_t until)
 {
     struct loco_link *_Atomic *entry = loco_by_node_make(&t->links, node);
     struct loco_link *link;
-    int rc = entry ? t->mgr->fabric->ops->link_open(t->mgr->node, node, &link) : -ENOMEM;
+    int rc = entry ? t->mgr->fabric->ops->link_open(t->mgr->node, node, until, &link) : -ENOMEM;
 
     if (rc)
         return rc;
@@ -31,7 +31,7 @@ int loco_threads_link(struct loco_manager *m, uint32_t node)
         return 0;
     loco_each_thread(m, t)
     {
-        int rc = thread_link_to(t, node);
+        int rc = thread_link_to(t, node, UINT64_MAX);
         if (rc)
             return rc;
     }
@@ -44,14 +44,14 @@ int loco_threads_link(struct loco_manager *m, uint32_t node)
 }
 
 /* Opens a link to this node itself, and to each peer that a channel has connected to already. */
-static int thread_link_to_all(struct loco_thread *t)
+static int thread_link_to_all(struct loco_thread *t, uint64_t until)
 {
-    int rc = thread_link_to(t, t->mgr->id);
+    int rc = thread_link_to(t, t->mgr->id, until);
 
     loco_each_entry (&t->mgr->peers, node) {
         const struct loco_peer *peer = loco_by_node_find(&t->mgr->peers, node);
         if (!rc && peer->linked)
-            rc = thread_link_to(t, node);
+            rc = thread_link_to(t, node, until);
     }
     return rc;
 }
@@ -62,7 +62,7 @@ static struct loco_thread *thread_find_detached(const struct loco_manager *m)
     return NULL;
 }
 
-static int thread_make(struct loco_manager *m, struct loco_thread **made)
+static int thread_make(struct loco_manager *m, uint64_t until, struct loco_thread **made)
 {
     struct loco_thread *t = calloc(1, sizeof *t);
 
@@ -73,7 +73,7 @@ static int thread_make(struct loco_manager *m, struct loco_thread **made)
     if (!rc)
         rc = loco_mem_pool_open(t);
     if (!rc)
-        rc = thread_link_to_all(t);
+        rc = thread_link_to_all(t, until);
     if (rc) {
         loco_thread_free(t);
         return rc;
@@ -102,13 +102,20 @@ static bool thread_is_attached(const struct loco_manager *m)
 
 int loco_thread_attach(struct loco_manager *m)
 {
+    return loco_thread_attach_timed(m, UINT64_MAX);
+}
+
+int loco_thread_attach_timed(struct loco_manager *m, uint64_t timeout_ns)
+{
+    struct loco_wait wait = loco_wait_for(m, timeout_ns);
     void **table = loco_context_table();
 
     if (!table)
         return -ENOMEM;
-    pthread_mutex_lock(&m->lock);
+    if (loco_manager_lock(m, &wait))
+        return -ETIMEDOUT;
     struct loco_thread *t = thread_find_detached(m);
-    int rc = thread_is_attached(m) ? -EEXIST : t ? 0 : thread_make(m, &t);
+    int rc = thread_is_attached(m) ? -EEXIST : t ? 0 : thread_make(m, wait.until, &t);
     if (!rc) {
         t->attached = true;
         t->owner = pthread_self();
@@ -157,6 +164,7 @@ void loco_thread_detach(struct loco_manager *m)
 
 int loco_thread_detach_timed(struct loco_manager *m, uint64_t timeout_ns)
 {
+    struct loco_wait wait = loco_wait_for(m, timeout_ns);
     struct loco_thread *self = loco_self(m);
 
     if (!self)
@@ -164,7 +172,8 @@ int loco_thread_detach_timed(struct loco_manager *m, uint64_t timeout_ns)
     /* This fence also tells of losses, which the context's next thread must not hear of. */
     if (loco_fence_thread_timed(m, timeout_ns) == -ETIMEDOUT)
         return -ETIMEDOUT;
-    pthread_mutex_lock(&m->lock);
+    if (loco_manager_lock(m, &wait))
+        return -ETIMEDOUT;
     self->attached = false;
     pthread_mutex_unlock(&m->lock);
     loco_context.table[m->slot] = NULL;

@@ -83,7 +83,7 @@ static inline void meet(struct end *pair, struct loco_fabric *fabric)
         say_hello(&pair[id]);
     for (uint32_t id = 0; id < 2; id++)
         WAIT_UNTIL(&pair[id], pair[id].ear.messages > 0);
-    cr_assert_eq(fabric->ops->link_open(pair[0].node, 1, &pair[0].link), 0);
+    cr_assert_eq(fabric->ops->link_open(pair[0].node, 1, UINT64_MAX, &pair[0].link), 0);
 }
 
 /* --- looking ---------------------------------------------------------------------------- */

@@ -12,6 +12,15 @@ uint64_t loco_host_clock(struct loco_node *node)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+int loco_host_poll_ms(uint64_t until, int most)
+{
+    enum { MS = 1000000 };
+    const uint64_t now = loco_host_clock(NULL);
+    const uint64_t left = now < until ? until - now : 0;
+
+    return left < (uint64_t)most * MS ? (int)((left + MS - 1) / MS) : most;
+}
+
 /* Most waits end within microseconds, so the first turns spin. A longer wait may be for a thread
  * that needs this core, so later turns yield it. A very long wait is for something slow, so it
  * sleeps. */

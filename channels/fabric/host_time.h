@@ -12,4 +12,7 @@ uint64_t loco_host_clock(struct loco_node *node);
 /* One turn of a wait: spins at first, later yields the core, and sleeps in the end. */
 void loco_host_relax(struct loco_node *node, struct loco_wait *wait);
 
+/* How long to poll() for something, ms: at most `most`, and until `until` at most. */
+int loco_host_poll_ms(uint64_t until, int most);
+
 #endif

@@ -182,13 +182,14 @@ class manager : pinned
     struct loco_manager *raw = nullptr;
 };
 
-/* As long as it lives, the thread that made it is attached. The same thread destroys it. */
+/* As long as it lives, the thread that made it is attached. The same thread destroys it. A time
+ * that is over throws ETIMEDOUT. */
 class attached : pinned
 {
   public:
-    explicit attached(const manager &m) : mgr(m.get())
+    explicit attached(const manager &m, duration timeout = forever) : mgr(m.get())
     {
-        check(loco_thread_attach(mgr));
+        check(loco_thread_attach_timed(mgr, ns_of(timeout)));
     }
     ~attached()
     {

@@ -11,9 +11,21 @@
 
 LOCO_DECLARATIONS
 
-/* Attaches the calling thread. Returns 0, -EEXIST when it is attached already, -ENOMEM, or the
- * fabric's error when a link cannot be opened. */
+/*
+ * Attaches the calling thread. It takes over the links of a thread that has detached; if there is
+ * none, it opens links of its own. Over RDMA that waits for an answer of each peer; over tcp it may
+ * wait for room in a connection. The timed call waits for at most `timeout_ns`. Returns
+ *      0
+ *      -EEXIST     it is attached already
+ *      -ETIMEDOUT  `timeout_ns` have passed, or over RDMA a peer has not answered for 20 s; the
+ *                  thread is not attached, and may try again
+ *      -ENOSPC     over tcp, a peer takes no more links: docs/tcp.md
+ *      -ENOMEM
+ *      or another error of the fabric
+ * Any thread.
+ */
 int loco_thread_attach(struct loco_manager *manager);
+int loco_thread_attach_timed(struct loco_manager *manager, uint64_t timeout_ns);
 
 /* Waits until everything that the calling thread posted is done and placed, or lost with its peer;
  * then detaches the thread and takes back its mem_refs. A thread that is not attached is left

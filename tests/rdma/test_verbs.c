@@ -221,6 +221,38 @@ VERBS_TEST(what_a_device_does_not_take_inline_is_staged)
         write_from_stack((struct loco_verbs_config){.send_depth = 4});
 }
 
+static _Atomic bool accepts_nothing;
+
+/* In place of librdmacm's. */
+__attribute__((visibility("default"))) int rdma_accept(struct rdma_cm_id *id,
+                                                       struct rdma_conn_param *param)
+{
+    typedef int accept(struct rdma_cm_id *, struct rdma_conn_param *);
+
+    if (accepts_nothing) {
+        errno = EINVAL;
+        return -1;
+    }
+    return ((accept *)dlsym(RTLD_NEXT, "rdma_accept"))(id, param);
+}
+
+/* No event follows, so the end that failed to accept drops the link by itself. */
+VERBS_TEST(a_link_that_is_not_accepted_is_dropped)
+{
+    struct end pair[2];
+    struct loco_link *link;
+
+    open_pair(pair, (struct loco_verbs_config){0});
+    const struct loco_fabric_ops *ops = pair[0].fabric->ops;
+    accepts_nothing = true;
+    cr_assert_eq(ops->link_open(pair[0].node, 0, UINT64_MAX, &link), 0);
+    accepts_nothing = false;
+    atomic_store(&link->posted, 1);
+    cr_assert_eq(ops->write(link, there(0), pair[0].arena.base, 8), -ECONNRESET);
+    ops->link_close(link);
+    close_pair(pair);
+}
+
 VERBS_TEST(a_link_that_cannot_be_opened_leaves_nothing)
 {
     struct end pair[2];
@@ -231,10 +263,10 @@ VERBS_TEST(a_link_that_cannot_be_opened_leaves_nothing)
     unsigned before = open_descriptors();
     inline_max = -1;
     for (uint32_t peer = 0; peer < 2; peer++)
-        cr_assert_eq(ops->link_open(pair[0].node, peer, &link), -EINVAL);
+        cr_assert_eq(ops->link_open(pair[0].node, peer, UINT64_MAX, &link), -EINVAL);
     cr_assert_eq(open_descriptors(), before);
     inline_max = INT_MAX;
-    cr_assert_eq(ops->link_open(pair[0].node, 0, &link), 0);
+    cr_assert_eq(ops->link_open(pair[0].node, 0, UINT64_MAX, &link), 0);
     ops->link_close(link);
     close_pair(pair);
 }
@@ -636,6 +668,41 @@ static pid_t start_other(int *go)
     _exit(0);
 }
 
+/* The requests that were given up wait at the peer until it goes on. */
+VERBS_TEST(a_link_to_who_stands_still_is_given_up_in_time)
+{
+    enum { TRIES = 5, TRY_NS = 100000000 };
+    struct loco_fabric *fabric;
+    struct end e;
+    int go, status;
+
+    pid_t other = start_other(&go);
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node(&e, fabric, 0, 2), 0);
+    cr_assert_eq(map(&e), 0);
+    WAIT_UNTIL(&e, e.ear.messages == 1);
+    kill(other, SIGSTOP);
+    cr_assert_eq(waitpid(other, &status, WUNTRACED), other);
+    unsigned before = open_descriptors();
+    for (int i = 0; i < TRIES; i++) {
+        const uint64_t until = fabric->ops->clock(e.node) + TRY_NS;
+        cr_assert_eq(fabric->ops->link_open(e.node, 1, until, &e.link), -ETIMEDOUT);
+        test_moved();
+    }
+    cr_assert_eq(open_descriptors(), before);
+    kill(other, SIGCONT);
+    cr_assert_eq(fabric->ops->link_open(e.node, 1, UINT64_MAX, &e.link), 0);
+    cr_assert_eq(fabric->ops->write(next(&e), there(0), e.arena.base, 8), LOCO_POSTED);
+    wait_done(&e);
+    cr_assert_eq(e.ear.losts, 0);
+    cr_assert_eq(write(go, "", 1), 1);
+    WAIT_UNTIL(&e, e.ear.losts == 1);
+    close_node(&e);
+    loco_verbs_close(fabric);
+    waitpid(other, &status, 0);
+    cr_assert_eq(status, 0);
+}
+
 VERBS_TEST(a_killed_peer_is_lost_and_may_come_again)
 {
     struct loco_fabric *fabric;
@@ -664,7 +731,7 @@ VERBS_TEST(a_killed_peer_is_lost_and_may_come_again)
     cr_assert_eq(open_node(&e, fabric, 0, 2), 0);
     cr_assert_eq(map(&e), 0);
     WAIT_UNTIL(&e, e.ear.messages == 1);
-    cr_assert_eq(fabric->ops->link_open(e.node, 1, &e.link), 0);
+    cr_assert_eq(fabric->ops->link_open(e.node, 1, UINT64_MAX, &e.link), 0);
     cr_assert_eq(fabric->ops->write(next(&e), there(0), &one, 8), LOCO_POSTED);
     wait_done(&e);
 
@@ -679,7 +746,7 @@ VERBS_TEST(a_killed_peer_is_lost_and_may_come_again)
     cr_assert_eq(write(gate[1], "", 1), 1);
     WAIT_UNTIL(&e, e.ear.ups == 2);
     WAIT_UNTIL(&e, e.ear.messages == 2);
-    cr_assert_eq(fabric->ops->link_open(e.node, 1, &e.link), 0);
+    cr_assert_eq(fabric->ops->link_open(e.node, 1, UINT64_MAX, &e.link), 0);
     cr_assert_eq(fabric->ops->write(next(&e), there(0), &one, 8), LOCO_POSTED);
     wait_done(&e);
 

@@ -238,7 +238,7 @@ static void open_star_of(struct star *s, uint32_t processes)
     }
     WAIT_UNTIL(e, e->ear.messages == STAR - 1);
     for (uint32_t id = 1; id < STAR; id++)
-        cr_assert_eq(ops->link_open(e->node, id, &s->links[id]), 0);
+        cr_assert_eq(ops->link_open(e->node, id, UINT64_MAX, &s->links[id]), 0);
 }
 
 static void open_star(struct star *s)
@@ -415,7 +415,8 @@ Test(tcp, two_threads_hold_at_once)
     for (unsigned i = 0; i < 2; i++) {
         holders[i] = (struct holder){.end = s.at[0], .there = &s.at[1], .first = i * EACH_HOLD};
         holders[i].end.number = 0;
-        cr_assert_eq(s.fabrics[0]->ops->link_open(s.at[0].node, 1, &holders[i].end.link), 0);
+        cr_assert_eq(
+            s.fabrics[0]->ops->link_open(s.at[0].node, 1, UINT64_MAX, &holders[i].end.link), 0);
     }
     cr_assert_eq(pthread_create(&other, NULL, hold_and_look, &holders[1]), 0);
     hold_and_look(&holders[0]);
@@ -551,7 +552,7 @@ Test(tcp, a_link_may_close_while_its_thread_holds)
     ops->hold(e->node);
     cr_expect_eq(write_to(&s, 1, 3), LOCO_DONE);
     ops->link_close(s.links[1]);
-    cr_assert_eq(ops->link_open(e->node, 1, &s.links[1]), 0);
+    cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &s.links[1]), 0);
     ops->release(e->node);
     cr_expect_eq(write_to(&s, 1, 4), LOCO_DONE);
     WAIT_UNTIL(e, __atomic_load_n(word(&s.at[1], 0), __ATOMIC_ACQUIRE) == 4);
@@ -568,7 +569,7 @@ Test(tcp, writes_to_oneself_are_not_held)
     open_star(&s);
     struct end *e = &s.at[0];
     const struct loco_fabric_ops *ops = e->fabric->ops;
-    cr_assert_eq(ops->link_open(e->node, 0, &own), 0);
+    cr_assert_eq(ops->link_open(e->node, 0, UINT64_MAX, &own), 0);
     ops->hold(e->node);
     cr_expect_eq(ops->write(own, there(2), &value, sizeof value), LOCO_DONE);
     cr_expect_eq(*word(e, 2), 8);
@@ -624,7 +625,7 @@ static void *open_the_link(void *arg)
     const uint64_t value = 5 + e->node->id;
 
     pthread_barrier_wait(&both_begin);
-    if (e->fabric->ops->link_open(e->node, !e->node->id, &e->link) ||
+    if (e->fabric->ops->link_open(e->node, !e->node->id, UINT64_MAX, &e->link) ||
         e->fabric->ops->write(next(e), there(0), &value, sizeof value) != LOCO_DONE)
         return e;
     return NULL;
@@ -679,7 +680,7 @@ Test(tcp, who_waits_is_left_alone)
 
     open_two(pair);
     const struct loco_fabric_ops *ops = other->fabric->ops;
-    cr_assert_eq(ops->link_open(other->node, 0, &other->link), 0);
+    cr_assert_eq(ops->link_open(other->node, 0, UINT64_MAX, &other->link), 0);
     const unsigned before = naps;
     for (uint64_t i = 1; i <= MANY && naps < before + NAPS; i++) {
         cr_assert_eq(ops->write(next(other), there(0), &i, sizeof i), LOCO_DONE);
@@ -763,7 +764,7 @@ Test(tcp, links_come_and_go_on_one_connection)
     const struct loco_fabric_ops *ops = e->fabric->ops;
     const unsigned before = open_descriptors();
     for (unsigned i = 0; i < MANY; i++) {
-        cr_assert_eq(ops->link_open(e->node, 1, &e->link), 0);
+        cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &e->link), 0);
         value++;
         cr_assert_eq(ops->write(next(e), there(0), &value, sizeof value), LOCO_DONE);
         flush(e);
@@ -780,7 +781,7 @@ static void expect_no_link(struct end *e)
     uint64_t value = 7;
     struct loco_link *link;
 
-    cr_expect_eq(e->fabric->ops->link_open(e->node, 1, &link), -ENOSPC);
+    cr_expect_eq(e->fabric->ops->link_open(e->node, 1, UINT64_MAX, &link), -ENOSPC);
     cr_assert_eq(e->fabric->ops->write(next(e), there(0), &value, sizeof value), LOCO_DONE);
     flush(e);
     cr_expect(e->ear.losts == 0 && e->ear.warnings == 0, "%s", e->ear.warning);
@@ -797,17 +798,69 @@ Test(tcp, too_many_links_are_refused)
     struct end *e = &pair[0];
     const struct loco_fabric_ops *ops = e->fabric->ops;
     for (unsigned i = 0; i < AT_ONCE; i++)
-        cr_assert_eq(ops->link_open(e->node, 1, &links[i]), 0);
+        cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &links[i]), 0);
     e->link = links[0];
     expect_no_link(e);
     for (unsigned i = AT_ONCE; i < EVER; i++) {
         ops->link_close(links[1]);
-        cr_assert_eq(ops->link_open(e->node, 1, &links[1]), 0);
+        cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &links[1]), 0);
     }
     ops->link_close(links[1]);
     expect_no_link(e);
     for (unsigned i = 2; i < AT_ONCE; i++)
         ops->link_close(links[i]);
+    close_two(pair);
+}
+
+/* The call was answered too late. The other end has a lane then whose caller has gone. */
+Test(tcp, a_lane_is_given_up_in_time)
+{
+    enum { TRIES = 20 };
+    struct end pair[2];
+
+    open_two(pair);
+    for (int i = 0; i < TRIES; i++)
+        cr_assert_eq(pair[0].fabric->ops->link_open(pair[0].node, 1, 0, &pair[0].link), -ETIMEDOUT);
+    for (uint32_t id = 0; id < 2; id++) {
+        struct end *e = &pair[id];
+        cr_assert_eq(e->fabric->ops->link_open(e->node, 1 - id, UINT64_MAX, &e->link), 0);
+        cr_assert_eq(e->fabric->ops->write(next(e), there(0), e->arena.base, 8), LOCO_DONE);
+        flush(e);
+        cr_expect(e->ear.losts == 0 && e->ear.warnings == 0, "%s", e->ear.warning);
+    }
+    close_two(pair);
+}
+
+/* The kernel takes nothing, and held writes leave no room for the greeting of another link. A link
+ * that is given up takes no index, and no number of those that a connection has. */
+Test(tcp, a_link_without_room_is_given_up_in_time)
+{
+    enum { TRIES = 1100, SIZE = 72, WRITES = (64 << 10) / (SIZE + sizeof(struct tcp_request)) };
+    struct end pair[2];
+    struct loco_link *second;
+
+    open_two(pair);
+    struct end *e = &pair[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &e->link), 0);
+    atomic_store(&full, true);
+    ops->hold(e->node);
+    for (uint64_t i = 1; i <= WRITES; i++) {
+        *word(e, 100) = i;
+        cr_assert_eq(ops->write(next(e), there(0), word(e, 100), SIZE), LOCO_DONE);
+    }
+    for (int i = 0; i < TRIES; i++)
+        cr_assert_eq(ops->link_open(e->node, 1, 0, &second), -ETIMEDOUT);
+    atomic_store(&full, false);
+    ops->release(e->node);
+    cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &second), 0);
+    flush(e);
+    cr_expect_eq(*word(&pair[1], 0), (uint64_t)WRITES);
+    ops->link_close(e->link);
+    e->link = second;
+    cr_assert_eq(ops->write(next(e), there(0), e->arena.base, 8), LOCO_DONE);
+    flush(e);
+    cr_expect(e->ear.losts == 0 && e->ear.warnings == 0, "%s", e->ear.warning);
     close_two(pair);
 }
 
@@ -826,7 +879,7 @@ Test(tcp, links_that_share_a_lane_end_apart)
     flush_to(&s, 3);
     cr_expect_eq(*word(&s.at[3], 0), 6);
     e->fabric->ops->link_close(s.links[1]);
-    cr_assert_eq(e->fabric->ops->link_open(e->node, 1, &s.links[1]), 0);
+    cr_assert_eq(e->fabric->ops->link_open(e->node, 1, UINT64_MAX, &s.links[1]), 0);
     cr_expect_eq(write_to(&s, 1, 9), LOCO_DONE);
     flush_to(&s, 1);
     cr_expect_eq(*word(&s.at[1], 0), 9);
@@ -869,7 +922,7 @@ Test(tcp, who_comes_back_is_met_anew)
     WAIT_UNTIL(e, e->ear.messages == 2);
     cr_expect_eq(ops->write(next(e), there(0), &value, sizeof value), -ECONNRESET);
     ops->link_close(e->link);
-    cr_assert_eq(ops->link_open(e->node, 1, &e->link), 0);
+    cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &e->link), 0);
     cr_expect(ops->write(next(e), there(0), &value, sizeof value) >= 0);
     flush(e);
     cr_expect_eq(*word(&pair[1], 0), 5);
@@ -899,7 +952,7 @@ static void meet_other(struct end *e, pid_t *other)
     cr_assert_eq(open_node(e, open_with((struct loco_tcp_config){.timeout_ms = 300}), 0, 2), 0);
     cr_assert_eq(map(e), 0);
     WAIT_UNTIL(e, e->ear.messages > 0);
-    cr_assert_eq(e->fabric->ops->link_open(e->node, 1, &e->link), 0);
+    cr_assert_eq(e->fabric->ops->link_open(e->node, 1, UINT64_MAX, &e->link), 0);
 }
 
 static void part_from(struct end *e, pid_t other)
@@ -1351,7 +1404,7 @@ Test(tcp, an_answer_without_room_is_sent_later)
     atomic_store(&hold_up, 1);
     RELAX_UNTIL(&e, held_up == 1);
     atomic_store(&full, false);
-    cr_assert_eq(fabric->ops->link_open(e.node, 1, &e.link), 0);
+    cr_assert_eq(fabric->ops->link_open(e.node, 1, UINT64_MAX, &e.link), 0);
     cr_expect(intruder_hear(fd, &answer, sizeof answer));
     cr_expect(intruder_hear(fd, begin_link, sizeof begin_link));
 

@@ -22,10 +22,11 @@ static int counted_meet(struct loco_node *node, uint32_t peer)
     return true_ops->meet(node, peer);
 }
 
-static int counted_link_open(struct loco_node *node, uint32_t peer, struct loco_link **link)
+static int counted_link_open(struct loco_node *node, uint32_t peer, uint64_t until,
+                             struct loco_link **link)
 {
     counts.links++;
-    return true_ops->link_open(node, peer, link);
+    return true_ops->link_open(node, peer, until, link);
 }
 
 static int counted_send(struct loco_node *node, uint32_t peer, const void *message, size_t size)

@@ -14,13 +14,20 @@
 
 #include "channels/kvstore/kvstore_index.h"
 #include "channels/kvstore/kvstore_locks.h"
+#include "channels/thread_links.h"
 #include "tests/nodes.h"
 
 enum { NODES = 3, STILL = 2, QUEUED = 2, RING = 256, WINDOW = 4, STILLS_KEY = 0 };
 
+/* Of a process: the first, the second, and a tracker for each store. */
+enum { THREADS = 5 };
+
 /* The time limit of a wait that must time out: more than a round trip. And a time longer than all
  * such waits on the simulator. */
 static const uint64_t SHORT_NS = 200000, SLEEP_NS = 10000000;
+
+/* Enough to attach, if all peers answer. */
+static const uint64_t ATTACH_NS = 500000000;
 
 struct members {
     struct node *n;
@@ -101,6 +108,15 @@ static void *second_thread(void *arg)
     return NULL;
 }
 
+static unsigned threads_that_attached(const struct node *n)
+{
+    unsigned count = 0;
+
+    loco_each_thread (n->mgr, t)
+        count++;
+    return count;
+}
+
 static void members_open(struct members *m, struct node *n)
 {
     const struct loco_kvstore_config config = {.value_size = 8, .capacity = 64, .calls = 8};
@@ -129,6 +145,7 @@ static void members_open(struct members *m, struct node *n)
     CHECK(n, loco_kvstore_start_tracker(&m->acknowledged) == 0);
     CHECK(n, pthread_create(&m->second, NULL, second_thread, m) == 0);
     AWAIT(n, m->does == WAITS);
+    AWAIT(n, threads_that_attached(n) == THREADS);
 }
 
 static void members_close(struct members *m)
@@ -396,9 +413,32 @@ static void locks_wait(struct members *m)
         CHECK(n, loco_ticket_lock_release_timed(&m->far, LOCO_FENCE_NONE, SHORT_NS) == 0);
 }
 
+/* Over RDMA each link needs an answer of its peer. */
+static void *attaching_thread(void *arg)
+{
+    const struct members *m = arg;
+    const bool answers = on_verbs();
+    const int rc = loco_thread_attach_timed(m->n->mgr, answers ? ATTACH_NS : TEST_TIMEOUT);
+
+    CHECK(m->n, rc == (answers ? -ETIMEDOUT : 0));
+    if (rc == 0)
+        loco_thread_detach(m->n->mgr);
+    return NULL;
+}
+
+static void attach_waits(struct members *m)
+{
+    pthread_t thread;
+
+    CHECK(m->n, pthread_create(&thread, NULL, attaching_thread, m) == 0);
+    CHECK(m->n, pthread_join(thread, NULL) == 0);
+}
+
 static void others_wait(struct members *m, uint64_t near, uint64_t far)
 {
     see_it_stop(m);
+    if (!on_sim(m->n))
+        attach_waits(m);
     memory_waits(m);
     locks_wait(m);
     queues_wait(m);
@@ -577,4 +617,129 @@ static void orphaned_body(struct node *n)
 Test(stopped, a_dead_holders_lock_is_given_up_in_time_processes)
 {
     cr_assert_eq(run_nodes(ON_PROCESSES, NODES, orphaned_body, NULL), 0);
+}
+
+/* --- while a link is opened ------------------------------------------------------------------ */
+
+static const struct loco_fabric_ops *true_ops;
+static _Atomic bool answers, opens;
+
+/* In place of the fabric's: the peer answers when the test says so. */
+static int link_open_with_answer(struct loco_node *node, uint32_t peer, uint64_t until,
+                                 struct loco_link **link)
+{
+    struct loco_wait wait = {.until = until};
+
+    for (opens = true; !answers; true_ops->relax(node, &wait))
+        if (true_ops->clock(node) >= until)
+            return -ETIMEDOUT;
+    return true_ops->link_open(node, peer, until, link);
+}
+
+static void *attach_for_long(void *arg)
+{
+    struct node *n = arg;
+
+    CHECK(n, loco_thread_attach(n->mgr) == 0);
+    return NULL;
+}
+
+static void *attach_in_time(void *arg)
+{
+    struct node *n = arg;
+
+    CHECK(n, loco_thread_attach_timed(n->mgr, SHORT_NS) == -ETIMEDOUT);
+    CHECK(n, loco_fence_thread(n->mgr) == -EPERM);
+    answers = true;
+    CHECK(n, loco_thread_attach_timed(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_fence_thread(n->mgr) == 0);
+    loco_thread_detach(n->mgr);
+    return NULL;
+}
+
+/* Replaces the fabric's link_open, and lets a thread begin to open a link. It holds the manager's
+ * lock meanwhile. */
+static pthread_t begin_to_open(struct node *n, struct loco_fabric_ops *spy)
+{
+    pthread_t thread;
+
+    true_ops = n->fabric->ops;
+    *spy = *true_ops;
+    spy->link_open = link_open_with_answer;
+    n->fabric->ops = spy;
+    CHECK(n, pthread_create(&thread, NULL, attach_for_long, n) == 0);
+    AWAIT(n, opens);
+    return thread;
+}
+
+static void end_opening(struct node *n, pthread_t thread)
+{
+    answers = true;
+    CHECK(n, pthread_join(thread, NULL) == 0);
+}
+
+static void calls_wait_for_opener(struct node *n, struct loco_barrier *bar)
+{
+    CHECK(n, loco_manager_ready(n->mgr, 0) == -ETIMEDOUT);
+    CHECK(n, !n->log[0]);
+    CHECK(n, loco_manager_ready(n->mgr, SHORT_NS) == -ETIMEDOUT);
+    CHECK(n, strstr(n->log, "a link is being opened"));
+    CHECK(n, loco_thread_attach_timed(n->mgr, SHORT_NS) == -ETIMEDOUT);
+    CHECK(n, loco_thread_detach_timed(n->mgr, SHORT_NS) == -ETIMEDOUT);
+    CHECK(n, loco_barrier_timed(bar, SHORT_NS) == -ETIMEDOUT);
+}
+
+/* The first thread stays attached, so that the second has to open a link of its own. */
+static void opening_body(struct node *n)
+{
+    struct loco_fabric_ops spy;
+    struct loco_barrier bar;
+    pthread_t second;
+
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    const pthread_t first = begin_to_open(n, &spy);
+    calls_wait_for_opener(n, &bar);
+    end_opening(n, first);
+    CHECK(n, loco_manager_ready(n->mgr, 0) == 0);
+    CHECK(n, loco_barrier_timed(&bar, SHORT_NS) == 0);
+    answers = false;
+    CHECK(n, pthread_create(&second, NULL, attach_in_time, n) == 0);
+    CHECK(n, pthread_join(second, NULL) == 0);
+    n->fabric->ops = true_ops;
+    loco_barrier_fini(&bar);
+}
+
+Test(stopped, calls_end_in_time_while_a_link_is_opened)
+{
+    cr_assert_eq(run_nodes(ON_THREADS, 1, opening_body, NULL), 0);
+}
+
+/* A fence learns that a write was lost, while another thread opens a link. */
+static void losing_body(struct node *n)
+{
+    struct loco_shared_region words;
+    struct loco_fabric_ops spy;
+    const uint64_t value = 7;
+
+    if (n->life > 0)
+        return;
+    CHECK(n, loco_shared_region_init(&words, n->mgr, NULL, "words", LOCO_ALL, 8) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    if (n->id == 1) {
+        AWAIT(n, __atomic_load_n((uint64_t *)loco_shared_region_local(&words), __ATOMIC_ACQUIRE));
+        node_end(n);
+    }
+    loco_shared_region_write(&words, 1, 0, &value, sizeof value);
+    AWAIT(n, loco_peer_lost(n->mgr, 1));
+    const pthread_t opener = begin_to_open(n, &spy);
+    const int rc = loco_fence_thread_timed(n->mgr, SHORT_NS);
+    CHECK(n, rc == (n->fabric->capabilities & LOCO_COHERENT ? 0 : -ECONNRESET));
+    end_opening(n, opener);
+    n->fabric->ops = true_ops;
+    loco_shared_region_fini(&words);
+}
+
+Test(stopped, a_fence_ends_in_time_while_a_link_is_opened_processes)
+{
+    cr_assert_eq(run_nodes(ON_PROCESSES, 2, losing_body, NULL), 0);
 }

@@ -158,11 +158,14 @@ static void *shm_reach(struct loco_node *base, uint32_t peer, struct loco_remote
     return shm_place_in(shm_arenas_of((const struct shm_node *)base, peer), at, size);
 }
 
-static int shm_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
+/* Waits for nothing. */
+static int shm_link_open(struct loco_node *base, uint32_t peer, uint64_t until,
+                         struct loco_link **link)
 {
     const struct shm_node *n = (const struct shm_node *)base;
     struct shm_link *l = calloc(1, sizeof *l);
 
+    (void)until;
     if (!l)
         return -ENOMEM;
     l->base.node = base;

@@ -285,12 +285,15 @@ static void *sim_reach(struct loco_node *base, uint32_t peer, struct loco_remote
                : NULL;
 }
 
-static int sim_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
+/* Waits for nothing. */
+static int sim_link_open(struct loco_node *base, uint32_t peer, uint64_t until,
+                         struct loco_link **link)
 {
     struct sim_node *n = (struct sim_node *)base;
     struct sim_peer *p = sim_peer_of(n, peer);
     struct sim *s = n->sim;
 
+    (void)until;
     if (!p || !p->node)
         return -ENOTCONN;
     struct sim_link *l = calloc(1, sizeof *l);

@@ -419,15 +419,28 @@ static void greet_hear_link(struct tcp_connection *stranger, const struct tcp_gr
         close(fd);
 }
 
-/* Waits until the kernel has connected. */
-static int greet_await_connection(const struct tcp_link *l, int fd)
+/* Returns 0 while a link may go on waiting for its peer; -ECONNRESET when the peer is lost, or was
+ * silent until `lost_at`; or -ETIMEDOUT from `until` on. */
+static int greet_may_wait(const struct tcp_link *l, uint64_t lost_at, uint64_t until)
 {
-    const uint64_t until = tcp_now() + tcp_timeout_ns(l->node->tcp);
-    struct pollfd look = {.fd = fd, .events = POLLOUT};
+    const uint64_t now = tcp_now();
 
-    while (poll(&look, 1, LOOK_MS) < 1)
-        if (atomic_load(&l->broken) || tcp_now() >= until)
-            return -ECONNRESET;
+    if (atomic_load(&l->broken) || now >= lost_at)
+        return -ECONNRESET;
+    return now >= until ? -ETIMEDOUT : 0;
+}
+
+/* Waits until the kernel has connected. */
+static int greet_await_connection(const struct tcp_link *l, int fd, uint64_t until)
+{
+    const uint64_t lost_at = tcp_now() + tcp_timeout_ns(l->node->tcp);
+    struct pollfd look = {.fd = fd, .events = POLLOUT};
+    int rc = 0;
+
+    while (!rc && poll(&look, 1, loco_host_poll_ms(until, LOOK_MS)) < 1)
+        rc = greet_may_wait(l, lost_at, until);
+    if (rc)
+        return rc;
     return greet_error_of(fd) ? -ECONNRESET : 0;
 }
 
@@ -468,16 +481,18 @@ static int greet_prepare_link(struct tcp_link *l, struct tcp_greeting *g, uint64
 }
 
 /* Waits for the answer to a greeting. */
-static int greet_await_answer(const struct tcp_link *l, int fd, struct tcp_greeting *g)
+static int greet_await_answer(const struct tcp_link *l, int fd, struct tcp_greeting *g,
+                              uint64_t until)
 {
-    const uint64_t until = tcp_now() + tcp_timeout_ns(l->node->tcp);
+    const uint64_t lost_at = tcp_now() + tcp_timeout_ns(l->node->tcp);
     struct pollfd look = {.fd = fd, .events = POLLIN};
     size_t in = 0;
 
     while (in < sizeof *g) {
-        if (atomic_load(&l->broken) || tcp_now() >= until)
-            return -ECONNRESET;
-        if (poll(&look, 1, LOOK_MS) < 1)
+        int rc = greet_may_wait(l, lost_at, until);
+        if (rc)
+            return rc;
+        if (poll(&look, 1, loco_host_poll_ms(until, LOOK_MS)) < 1)
             continue;
         ssize_t got = recv(fd, (unsigned char *)g + in, sizeof *g - in, MSG_DONTWAIT);
         if (got <= 0 && !(got < 0 && (errno == EAGAIN || errno == EINTR)))
@@ -487,33 +502,57 @@ static int greet_await_answer(const struct tcp_link *l, int fd, struct tcp_greet
     return g->magic == TCP_MAGIC && g->version == TCP_VERSION ? 0 : -ECONNRESET;
 }
 
-/* Returns 0, -ECONNRESET, or -EAGAIN when the other process makes the lane. */
-static int greet_lane(const struct tcp_link *l, int fd, const struct tcp_greeting *g)
+/* Returns 0, -ECONNRESET, -ETIMEDOUT, or -EAGAIN when the other process makes the lane. */
+static int greet_lane(const struct tcp_link *l, int fd, const struct tcp_greeting *g,
+                      uint64_t until)
 {
     struct tcp_greeting answer;
-    int rc = greet_await_connection(l, fd);
+    int rc = greet_await_connection(l, fd, until);
 
     if (!rc && !greet_say(fd, g))
         rc = -ECONNRESET;
     if (!rc)
-        rc = greet_await_answer(l, fd, &answer);
+        rc = greet_await_answer(l, fd, &answer, until);
     if (rc || answer.step == TCP_WELCOME)
         return rc;
     return answer.step == TCP_REFUSAL && answer.refusal == LOCO_TAKEN ? -EAGAIN : -ECONNRESET;
 }
 
 /* Connects the link over a new lane. */
-static int greet_connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64_t process)
+static int greet_connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64_t process,
+                              uint64_t until)
 {
     int fd = greet_start_connecting(l->node, l->base.peer);
 
     if (fd < 0)
         return fd == -EMFILE || fd == -ENFILE ? fd : -ECONNRESET;
-    int rc = greet_lane(l, fd, g);
+    int rc = greet_lane(l, fd, g, until);
     if (!rc)
         rc = tcp_lane_make(l, fd, process);
     if (rc)
         close(fd);
+    return rc;
+}
+
+/* The greeting was never sent, and its number is the newest. */
+static void greet_return_number(const struct tcp_link *l)
+{
+    struct tcp_node *n = l->node;
+
+    pthread_mutex_lock(&n->tcp->lock);
+    struct tcp_connection *c = n->peers[l->base.peer].connection;
+    if (tcp_is_up(c) && c->arenas == l->arenas)
+        c->link_number--;
+    pthread_mutex_unlock(&n->tcp->lock);
+}
+
+static int greet_join_lane(struct tcp_link *l, struct tcp_lane *lane, const struct tcp_greeting *g,
+                           uint64_t until)
+{
+    int rc = tcp_lane_join(lane, l, g, until);
+
+    if (rc == -ETIMEDOUT)
+        greet_return_number(l);
     return rc;
 }
 
@@ -526,14 +565,15 @@ static void greet_note_call(struct tcp *t, uint64_t process)
 
 /* After the note, calls of the other process are refused. If it called before, its call has made a
  * lane, which is found. */
-static int greet_find_or_connect(struct tcp_link *l, struct tcp_greeting *g, uint64_t process)
+static int greet_find_or_connect(struct tcp_link *l, struct tcp_greeting *g, uint64_t process,
+                                 uint64_t until)
 {
     struct tcp *t = l->node->tcp;
 
     greet_note_call(t, process);
     struct tcp_lane *lane = tcp_lane_find(l, process);
     g->refusal = (uint8_t)tcp_lanes_count(l->node, l->base.peer, process);
-    int rc = lane ? tcp_lane_join(lane, l, g) : greet_connect_lane(l, g, process);
+    int rc = lane ? greet_join_lane(l, lane, g, until) : greet_connect_lane(l, g, process, until);
     greet_note_call(t, 0);
     return rc;
 }
@@ -546,22 +586,48 @@ static void greet_doubt_peer(const struct tcp_link *l)
     pthread_mutex_unlock(&l->node->tcp->lock);
 }
 
-int tcp_link_connect(struct tcp_link *l)
+/* With `connecting` held. */
+static int greet_link(struct tcp_link *l, uint64_t until)
 {
     struct tcp_greeting g = greet_make(l->node, l->base.peer, TCP_LINK);
-    struct tcp *t = l->node->tcp;
-    struct loco_wait wait = {.until = tcp_now() + tcp_timeout_ns(t)};
+    const uint64_t lost_at = tcp_now() + tcp_timeout_ns(l->node->tcp);
+    struct loco_wait wait = {.until = until};
     uint64_t process;
     int rc = greet_prepare_link(l, &g, &process);
 
     if (rc)
         return rc;
-    pthread_mutex_lock(&t->connecting);
-    while ((rc = greet_find_or_connect(l, &g, process)) == -EAGAIN && tcp_now() < wait.until)
+    while ((rc = greet_find_or_connect(l, &g, process, until)) == -EAGAIN) {
+        rc = greet_may_wait(l, lost_at, until);
+        if (rc)
+            return rc;
         loco_host_relax(&l->node->base, &wait);
+    }
+    return atomic_load(&l->broken) ? -ECONNRESET : rc;
+}
+
+/* Another thread that connects may be waiting for another peer. */
+static int greet_await_turn(struct tcp *t, uint64_t until)
+{
+    struct loco_wait wait = {.until = until};
+
+    while (pthread_mutex_trylock(&t->connecting)) {
+        if (tcp_now() >= until)
+            return -ETIMEDOUT;
+        loco_host_relax(NULL, &wait);
+    }
+    return 0;
+}
+
+int tcp_link_connect(struct tcp_link *l, uint64_t until)
+{
+    struct tcp *t = l->node->tcp;
+    int rc = greet_await_turn(t, until);
+
+    if (rc)
+        return rc;
+    rc = greet_link(l, until);
     pthread_mutex_unlock(&t->connecting);
-    if (rc == -EAGAIN || atomic_load(&l->broken))
-        rc = -ECONNRESET;
     if (rc == -ECONNRESET)
         greet_doubt_peer(l);
     return rc;

@@ -313,7 +313,7 @@ void tcp_forget_told(struct tcp *tcp);
 
 /* --- tcp_link.c */
 
-int tcp_link_open(struct loco_node *node, uint32_t peer, struct loco_link **link);
+int tcp_link_open(struct loco_node *node, uint32_t peer, uint64_t until, struct loco_link **link);
 void tcp_link_close(struct loco_link *link);
 int tcp_link_write(struct tcp_link *link, struct loco_remote to, const void *from, size_t size);
 int tcp_read(struct loco_link *link, struct loco_remote from, void *to, size_t size);
@@ -360,11 +360,13 @@ bool tcp_lane_hear_answer(struct tcp_lane *lane, const struct tcp_request *answe
 void tcp_lane_send_answers(struct tcp_lane *lane);
 void tcp_lane_break(struct tcp_lane *lane);
 
-/* These three with the fabric's `connecting` held. The first finds a lane that leads to the peer's
- * process and has room for the link; NULL: there is none. */
+/* These four with the fabric's `connecting` held. The first finds a lane that leads to the peer's
+ * process and has a free index; NULL: there is none. */
 struct tcp_lane *tcp_lane_find(const struct tcp_link *link, uint64_t process);
-int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *link,
-                  const struct tcp_greeting *greeting);
+/* Posts the link's greeting, once there is room for it. Returns 0, -ECONNRESET, or -ETIMEDOUT:
+ * nothing was posted by `until`, and the link is on no lane. */
+int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *link, const struct tcp_greeting *greeting,
+                  uint64_t until);
 /* How many lanes lead from the node to that peer. */
 unsigned tcp_lanes_count(const struct tcp_node *node, uint32_t peer, uint64_t process);
 /* Takes the socket. Returns 0 or a negative errno. */
@@ -444,8 +446,9 @@ void tcp_greet(struct tcp_connection *connection);
 /* Ends the connections of strangers that take too long. */
 void tcp_tend_strangers(struct tcp_node *node, uint64_t now);
 
-/* Connects a link. Returns 0, -ECONNRESET when the peer is lost, or another negative errno. */
-int tcp_link_connect(struct tcp_link *link);
+/* Connects a link. Returns 0, -ECONNRESET when the peer is lost, -ETIMEDOUT when it has not
+ * answered by `until`, or another negative errno. */
+int tcp_link_connect(struct tcp_link *link, uint64_t until);
 
 /* The peer whose link this greeting opens; the greeting came over socket `fd`. NULL: refused. */
 struct tcp_peer *tcp_admit_link(struct tcp_node *node, int fd, const struct tcp_greeting *greeting);

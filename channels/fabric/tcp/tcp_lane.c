@@ -159,26 +159,34 @@ static bool lane_may_ask(const struct tcp_lane *lane, const struct tcp_pending *
 
 /* Waits for room for a request, and for its answer if it has one. */
 static int lane_await_room(struct tcp_lane *lane, const struct tcp_link *l, size_t size,
-                           const struct tcp_pending *pending)
+                           const struct tcp_pending *pending, uint64_t until)
 {
-    struct loco_wait wait = {.until = UINT64_MAX};
+    struct loco_wait wait = {.until = until};
 
     while (!lane_link_is_broken(l)) {
         if (tcp_lane_has_room(lane, size) && (!pending || lane_may_ask(lane, pending)))
             return 0;
+        if (tcp_now() >= until)
+            return -ETIMEDOUT;
         if (lane_wait_a_turn(lane, l, &wait))
             break;
     }
     return -ECONNRESET;
 }
 
-static int lane_post(struct tcp_lane *lane, const struct tcp_link *l, struct tcp_request r,
-                     const void *data, size_t size)
+/* The output has room for the request. */
+static void lane_put(struct tcp_lane *lane, struct tcp_request r, const void *data, size_t size)
 {
     memcpy(lane->output + lane->out, &r, sizeof r);
     lane->out += sizeof r;
     tcp_fetch(lane->output + lane->out, data, size);
     lane->out += size;
+}
+
+static int lane_post(struct tcp_lane *lane, const struct tcp_link *l, struct tcp_request r,
+                     const void *data, size_t size)
+{
+    lane_put(lane, r, data, size);
     if (tcp_holds(lane->tcp) && r.operation == TCP_WRITE) {
         atomic_store_explicit(&lane->held, true, memory_order_relaxed);
         return 0;
@@ -189,7 +197,7 @@ static int lane_post(struct tcp_lane *lane, const struct tcp_link *l, struct tcp
 int tcp_lane_post(struct tcp_link *l, struct tcp_request r, const void *data, size_t size)
 {
     struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
-    int rc = lane_await_room(lane, l, sizeof r + size, NULL);
+    int rc = lane_await_room(lane, l, sizeof r + size, NULL, UINT64_MAX);
 
     return rc ? rc : lane_post(lane, l, r, data, size);
 }
@@ -200,7 +208,7 @@ int tcp_lane_ask(struct tcp_link *l, struct tcp_request r, const void *data, siz
                  const struct tcp_pending *pending)
 {
     struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
-    int rc = lane_await_room(lane, l, sizeof r + size, pending);
+    int rc = lane_await_room(lane, l, sizeof r + size, pending, UINT64_MAX);
 
     if (rc)
         return rc;
@@ -478,14 +486,50 @@ int tcp_lane_take(struct tcp_node *n, struct tcp_peer *p, int fd)
     return rc;
 }
 
-int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_greeting *g)
+static void lane_free_index(struct tcp_lane *lane, uint16_t index)
 {
+    lane->indices[index / 64] &= ~((uint64_t)1 << index % 64);
+}
+
+static void lane_remove_link(struct tcp_lane *lane, const struct tcp_link *l)
+{
+    struct tcp_link **at = &lane->links;
+
+    while (*at != l)
+        at = &(*at)->beside;
+    *at = l->beside;
+}
+
+/* Posts a request, for which the output has room. What the kernel does not take now is sent with
+ * the answers. */
+static void lane_post_without_wait(struct tcp_lane *lane, struct tcp_request r, const void *data,
+                                   size_t size)
+{
+    lane_put(lane, r, data, size);
+    atomic_store_explicit(&lane->owes, true, memory_order_relaxed);
+    lane_send_some(lane);
+    if (atomic_load_explicit(&lane->owes, memory_order_relaxed))
+        tcp_wake(lane->tcp);
+}
+
+int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_greeting *g,
+                  uint64_t until)
+{
+    struct tcp_request r = {.operation = TCP_BEGIN_LINK, .size = sizeof *g};
+
     pthread_mutex_lock(&lane->lock);
     lane_add_link(lane, l);
-    const struct tcp_request r = {.operation = TCP_BEGIN_LINK, .link = l->index, .size = sizeof *g};
+    r.link = l->index;
     if (atomic_load(&lane->broken))
         atomic_store(&l->broken, true);
-    int rc = tcp_lane_post(l, r, (const unsigned char *)g, sizeof *g);
+    int rc = lane_await_room(lane, l, sizeof r + sizeof *g, NULL, until);
+    if (!rc)
+        lane_post_without_wait(lane, r, g, sizeof *g);
+    if (rc == -ETIMEDOUT) {
+        lane_remove_link(lane, l);
+        lane_free_index(lane, l->index);
+        atomic_store(&l->lane, NULL);
+    }
     pthread_mutex_unlock(&lane->lock);
     return rc;
 }
@@ -498,21 +542,15 @@ static void lane_say_closed(struct tcp_lane *lane, uint16_t index)
 
     if (!tcp_lane_has_room(lane, sizeof r))
         return;
-    memcpy(lane->output + lane->out, &r, sizeof r);
-    lane->out += sizeof r;
-    lane->indices[index / 64] &= ~((uint64_t)1 << index % 64);
-    atomic_store_explicit(&lane->owes, true, memory_order_relaxed);
-    lane_send_some(lane);
+    lane_free_index(lane, index);
+    lane_post_without_wait(lane, r, NULL, 0);
 }
 
 void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *l)
 {
     pthread_mutex_lock(&lane->lock);
     tcp_lane_collect(lane);
-    struct tcp_link **at = &lane->links;
-    while (*at != l)
-        at = &(*at)->beside;
-    *at = l->beside;
+    lane_remove_link(lane, l);
     lane_forget_answers(lane, l);
     if (!atomic_load(&lane->broken))
         lane_say_closed(lane, l->index);

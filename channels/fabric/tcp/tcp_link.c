@@ -254,7 +254,7 @@ static const struct tcp_arenas no_arenas;
 
 /* A link to a lost peer is opened broken. That is no error, since a peer may be lost right after
  * the link was opened, too. */
-int tcp_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
+int tcp_link_open(struct loco_node *base, uint32_t peer, uint64_t until, struct loco_link **link)
 {
     struct tcp_node *n = (struct tcp_node *)base;
     struct tcp_link *l = aligned_alloc(TCP_LINE, sizeof *l);
@@ -271,7 +271,7 @@ int tcp_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link
     n->links = l;
     pthread_mutex_unlock(&n->tcp->lock);
     if (!l->own)
-        rc = l->arenas == &no_arenas ? -ECONNRESET : tcp_link_connect(l);
+        rc = l->arenas == &no_arenas ? -ECONNRESET : tcp_link_connect(l, until);
     if (rc && rc != -ECONNRESET) {
         tcp_link_close(&l->base);
         return rc;
@@ -305,8 +305,9 @@ void tcp_links_break(struct tcp_node *n, const struct tcp_arenas *arenas)
     for (struct tcp_link *l = n->links; l; l = l->next) {
         if (l->arenas != arenas)
             continue;
+        struct tcp_lane *lane = atomic_load(&l->lane);
         atomic_store(&l->broken, true);
-        if (atomic_load(&l->lane))
-            tcp_lane_forget(atomic_load(&l->lane), l);
+        if (lane)
+            tcp_lane_forget(lane, l);
     }
 }

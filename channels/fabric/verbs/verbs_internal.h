@@ -247,7 +247,7 @@ int verbs_register(struct verbs_node *node, void *memory, size_t size, unsigned 
 
 int verbs_queue_open(struct verbs_queue *queue, struct ibv_context *device, unsigned size);
 void verbs_queue_close(struct verbs_queue *queue);
-int verbs_link_open(struct loco_node *node, uint32_t peer, struct loco_link **link);
+int verbs_link_open(struct loco_node *node, uint32_t peer, uint64_t until, struct loco_link **link);
 void verbs_link_close(struct loco_link *link);
 int verbs_write(struct loco_link *link, struct loco_remote to, const void *from, size_t size);
 int verbs_read(struct loco_link *link, struct loco_remote from, void *to, size_t size);
@@ -331,9 +331,10 @@ void *verbs_connecting_thread(void *verbs);
 
 /* --- verbs_open.c */
 
-/* Connects a link's queue pair. Returns 0, -ECONNRESET when the peer is lost, or another negative
- * errno. */
-int verbs_link_connect(struct verbs_link *link, struct ibv_qp_init_attr *attributes);
+/* Connects a link's queue pair. Returns 0, -ECONNRESET when the peer is lost, -ETIMEDOUT when it
+ * has not answered by `until`, or another negative errno. */
+int verbs_link_connect(struct verbs_link *link, struct ibv_qp_init_attr *attributes,
+                       uint64_t until);
 
 /* --- verbs_peers.c */
 

@@ -413,7 +413,7 @@ static int link_make_staging(struct verbs_link *l)
     return verbs_register(l->node, l->staging, size, 0, &l->staging_mr);
 }
 
-static int link_connect(struct verbs_link *l)
+static int link_connect(struct verbs_link *l, uint64_t until)
 {
     struct ibv_qp_init_attr attributes = {
         .qp_type = IBV_QPT_RC,
@@ -424,7 +424,7 @@ static int link_connect(struct verbs_link *l)
                 .max_recv_sge = 1,
                 .max_inline_data = LOCO_INLINE_MAX},
     };
-    int rc = verbs_link_connect(l, &attributes);
+    int rc = verbs_link_connect(l, &attributes, until);
 
     if (rc)
         return rc;
@@ -453,7 +453,7 @@ static const struct verbs_arenas no_arenas;
 
 /* A link to a lost peer is opened broken. That is no error, since a peer may be lost right after
  * the link was opened, too. */
-int verbs_link_open(struct loco_node *base, uint32_t peer, struct loco_link **link)
+int verbs_link_open(struct loco_node *base, uint32_t peer, uint64_t until, struct loco_link **link)
 {
     struct verbs_node *n = (struct verbs_node *)base;
     struct verbs_link *l = calloc(1, sizeof *l);
@@ -477,7 +477,7 @@ int verbs_link_open(struct loco_node *base, uint32_t peer, struct loco_link **li
     pthread_mutex_unlock(&n->verbs->lock);
 
     if (!rc)
-        rc = l->arenas == &no_arenas ? -ECONNRESET : link_connect(l);
+        rc = l->arenas == &no_arenas ? -ECONNRESET : link_connect(l, until);
     if (rc == -ECONNRESET)
         atomic_store(&l->broken, true);
     if (rc && rc != -ECONNRESET) {

@@ -10,8 +10,8 @@
 
 enum {
     MS = 1000000,
-    LOOK_MS = 100, /* between two looks whether the link broke meanwhile */
-    LINK_MS = 20000,
+    LOOK_MS = 100,   /* between two looks whether the link broke meanwhile */
+    LINK_MS = 20000, /* the longest wait for a peer: a stopped process is not lost over RDMA */
 };
 
 static int link_await(struct verbs_link *l, enum rdma_cm_event_type expected, uint64_t until)
@@ -20,7 +20,7 @@ static int link_await(struct verbs_link *l, enum rdma_cm_event_type expected, ui
     struct verbs_node *n = l->node;
     struct rdma_cm_event *event;
 
-    while (poll(&fd, 1, LOOK_MS) < 1) {
+    while (poll(&fd, 1, loco_host_poll_ms(until, LOOK_MS)) < 1) {
         if (atomic_load(&l->broken))
             return -ECONNRESET;
         if (loco_host_clock(&n->base) >= until)
@@ -113,12 +113,13 @@ static int link_establish(struct verbs_link *l, const struct verbs_hello *h, uin
     return atomic_load(&l->broken) ? -ECONNRESET : 0;
 }
 
-int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes)
+int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes, uint64_t until)
 {
     struct verbs_hello h = verbs_hello_of(l->node, VERBS_FOR_LINK);
-    const uint64_t until = loco_host_clock(&l->node->base) + LINK_MS * (uint64_t)MS;
+    const uint64_t longest = loco_host_clock(&l->node->base) + LINK_MS * (uint64_t)MS;
     int rc = link_prove(l, &h);
 
+    until = until < longest ? until : longest;
     if (!rc)
         rc = link_find_route(l, until);
     if (!rc)

@@ -197,10 +197,10 @@ static void target_accept(struct verbs_node *n, struct rdma_cm_id *id, struct ve
     *end = (struct verbs_end){.role = VERBS_TARGET, .node = n, .peer = p, .id = id};
     id->context = end;
     verbs_connect_set_options(n, id);
-    if (target_add(end))
-        rdma_accept(id, &param); /* if this fails, an event follows */
-    else
+    if (!target_add(end))
         target_refuse(end);
+    else if (rdma_accept(id, &param))
+        verbs_target_drop(end); /* no event follows */
 }
 
 void verbs_target_drop(struct verbs_end *end)

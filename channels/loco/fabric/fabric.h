@@ -170,7 +170,11 @@ struct loco_fabric_ops {
      * nowhere. The op is NULL except on fabrics that are LOCO_COHERENT and LOCO_CPU_ATOMICS, and on
      * fabrics that are LOCO_WHOLE, there for writes while the fabric is not busy. */
     void *(*reach)(struct loco_node *node, uint32_t peer, struct loco_remote at, size_t size);
-    int (*link_open)(struct loco_node *node, uint32_t peer, struct loco_link **link);
+    /* Opens a link to a peer that was up, or to the node itself. Waits for the peer until `until`
+     * at most, ns by clock() (UINT64_MAX: no limit); then returns -ETIMEDOUT. A fabric may have a
+     * limit of its own, too. */
+    int (*link_open)(struct loco_node *node, uint32_t peer, uint64_t until,
+                     struct loco_link **link);
     void (*link_close)(struct loco_link *link);
 
     /* --- operations: the link's own thread ------------------------------------------ *
