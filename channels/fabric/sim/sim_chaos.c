@@ -26,7 +26,7 @@
 #include "sim_internal.h"
 
 enum {
-    STEPS_MAX = 10000000,
+    STEPS_MAX = 10000000, /* the default of the config's steps_max */
     WORD = 8,
     REACH = 8,      /* how many of a link's oldest operations may be chosen */
     REACH_FAR = 64, /* the same, in one of 8 turns */
@@ -351,20 +351,15 @@ static bool chaos_any_may_go_on(const struct sim *s)
 }
 
 /* All fibers wait, and the simulator has seen no change. But a fiber may have changed ordinary
- * memory that another fiber waits for. So before time is skipped, each fiber checks again a few
- * times. */
+ * memory that another fiber waits for. So before time is skipped, each fiber checks again three
+ * times. Returns the next one to do so; NULL: all have. */
 static struct sim_fiber *chaos_look_again(struct sim *s)
 {
     if (s->idle_since != s->changes) {
         s->idle_since = s->changes;
         s->looks = 0;
     }
-    for (; s->looks < 3 * s->crowd_count; s->looks++) {
-        struct sim_fiber *f = s->crowd[s->looks % s->crowd_count];
-        s->looks++;
-        return f;
-    }
-    return NULL;
+    return s->looks < 3 * s->crowd_count ? s->crowd[s->looks++ % s->crowd_count] : NULL;
 }
 
 /* Handles the timeline's entries that are due: wakes sleeping fibers, and delivers news. */

@@ -249,12 +249,13 @@ int sim_send(struct loco_node *node, uint32_t peer, const void *message, size_t 
 /* Delivers news to their node, which owns them from now on. */
 void sim_news_come(struct news *news);
 
-/* Whether the link's operations still take effect at the peer; whether they still complete here. */
+/* Whether the link's operations still take effect at the peer. */
 static inline bool sim_reaches(const struct sim_link *l)
 {
     return !l->severed && !l->peer->closed;
 }
 
+/* Whether the link's operations still complete at its node. */
 static inline bool sim_hears(const struct sim_link *l)
 {
     return !l->deaf && !l->node->closed;

@@ -87,8 +87,8 @@ static void timed_happen(void *what)
         sim_news_come(what);
 }
 
-/* Handles events, beginning with `entry`, and switches to the fibers that they resume. Returns when
- * an event resumes `self`. */
+/* Handles events, beginning with `entry` (`any`: there is one), and switches to the first fiber
+ * that one of them resumes. Returns when an event resumes `self`. */
 static void timed_carry_on(struct sim_fiber *self, struct timeline_entry entry, bool any)
 {
     struct sim *s = self->sim;
