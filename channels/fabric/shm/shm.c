@@ -138,6 +138,7 @@ static int shm_arena_map(struct loco_node *base, size_t size, struct loco_arena 
     *arena = (struct loco_arena){.base = map.base, .size = map.size, .number = number};
     return 0;
 }
+
 /* --- links and operations ------------------------------------------------------------------ */
 
 static unsigned char *shm_place_in(const struct map *arenas, struct loco_remote at, size_t size)
@@ -259,6 +260,7 @@ static const struct loco_fabric_ops shm_ops = {
     .clock = loco_host_clock,
     .relax = loco_host_relax,
 };
+
 /* --- the fabric ------------------------------------------------------------------------------ */
 
 /* Other users must not have access to the directory, as its sockets give away this process's

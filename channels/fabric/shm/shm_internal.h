@@ -201,30 +201,35 @@ void shm_warn(struct shm_node *node, const char *text);
 /* Whether a refusal is to be logged, so that strangers cannot fill the log. */
 bool shm_is_worth_saying(struct shm *shm);
 
-/* With the lock held: send a message, or queue it; send a memory file, once; send the queue. */
+/* With the lock held: */
+
+/* Sends a message, or queues it if the socket has no room. With a descriptor, or -1. */
 int shm_post(struct shm_connection *connection, const void *data, size_t size, int fd);
+/* Sends one of this process's memory files, unless the other process has it already. */
 void shm_post_file(struct shm_connection *connection, uint32_t file);
 void shm_send_queued(struct shm_connection *connection);
 
-/* With the lock held. Returns the connection to the peer's process, and calls that process if there
- * is none. The connection may not be proven yet. NULL: the peer is not there. */
+/* Returns the connection to the peer's process, and calls that process if there is none. The
+ * connection may not be proven yet. NULL: the peer is not there. */
 struct shm_connection *shm_call(struct shm_node *node, uint32_t peer);
 
-/* The control thread: accepts a caller. */
-void shm_accept(struct shm *shm);
-
-/* With the lock held. Ends the listener's rest when its time is over. Returns when to look again,
- * in ms; -1: it does not rest. */
+/* Ends the listener's rest when its time is over. Returns when to look again, in ms; -1: it does
+ * not rest. */
 int shm_tend_listener(struct shm *shm);
-
-/* The control thread: handles the messages of a connection, which may end it. */
-void shm_hear(struct shm_connection *connection);
 
 /* Drops strangers whose time is over. Returns when to look again, in ms; -1: none is left. */
 int shm_tend_strangers(struct shm *shm);
 
-/* With the lock held: ends all connections. */
+/* Ends all connections. */
 void shm_drop_connections(struct shm *shm);
+
+/* The control thread, without the lock: */
+
+/* Accepts a caller. */
+void shm_accept(struct shm *shm);
+
+/* Handles the messages of a connection, which may end it. */
+void shm_hear(struct shm_connection *connection);
 
 /* --- shm_peers.c ----------------------------------------------------------------------------- */
 
