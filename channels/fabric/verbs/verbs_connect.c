@@ -1,7 +1,7 @@
 /*
  * The thread that connects the nodes of the verbs fabric. Each node listens. The thread keeps
- * asking for the control connections that are missing, and hands each event of a connection to
- * those whom it concerns: verbs_control.c and verbs_request.c.
+ * asking for the control connections that are missing. It receives all events of rdma_cm except
+ * those of links that this process opens, and passes them to verbs_control.c and verbs_request.c.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -40,7 +40,8 @@ enum {
     VERBS_PATIENCE = 50, /* after so many attempts they become rarer, and an id in use is logged */
 };
 
-/* A spinlock. It is mostly free, and held for less time than a system call takes. */
+/* A spinlock. It is mostly free, and held for less time than a system call takes; except that a
+ * post keeps its link's while it waits for room in the send queue. */
 static inline bool verbs_try_lock(_Atomic bool *lock)
 {
     return !atomic_exchange_explicit(lock, true, memory_order_acquire);

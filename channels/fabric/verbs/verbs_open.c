@@ -1,6 +1,6 @@
 /*
- * How a link connects to its peer's listener. The thread that opens the link does this, not the
- * connecting thread, and waits for it.
+ * How a link connects to its peer's listener. The thread that opens the link does this, and waits
+ * for the answer of the peer's connecting thread.
  */
 #include <errno.h>
 #include <poll.h>

@@ -37,8 +37,8 @@ static void request_refuse(struct verbs_node *n, struct rdma_cm_id *id,
 static void request_warn(struct verbs_node *n, const struct verbs_hello *h, enum loco_refusal why)
 {
     if (!request_is_worth_saying(n))
-        ;
-    else if (h->magic == VERBS_MAGIC)
+        return;
+    if (h->magic == VERBS_MAGIC)
         verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
                    n->base.count, h->node, h->count, loco_refusal_of(why));
     else
@@ -236,7 +236,7 @@ static void request_link(struct verbs_node *n, struct rdma_cm_id *id, struct ver
         target_accept(n, id, p);
 }
 
-/* --- who asks --------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static bool request_is_closing(struct verbs_node *n)
 {
