@@ -737,19 +737,22 @@ static void greet_go_on_calling(struct tcp_connection *c)
         tcp_connection_drop(c);
 }
 
-/* Refuses a program of another version, or of another kind. */
-static void greet_refuse_language(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_warn_of_language(struct tcp_node *n, const struct tcp_greeting *g)
 {
-    struct tcp_node *n = c->end.node;
-
     if (!greet_is_worth_saying(n))
-        ;
-    else if (g->magic == TCP_MAGIC)
+        return;
+    if (g->magic == TCP_MAGIC)
         tcp_warn(n, "node %u (of %u) met a node of another version: %u there, %u here", n->base.id,
                  n->base.count, g->version, TCP_VERSION);
     else
         tcp_warn(n, "node %u (of %u) met a program that is none of this version's nodes",
                  n->base.id, n->base.count);
+}
+
+/* Refuses a program of another version, or of another kind. */
+static void greet_refuse_language(struct tcp_connection *c, const struct tcp_greeting *g)
+{
+    greet_warn_of_language(c->end.node, g);
     greet_refuse_with(c, LOCO_UNKNOWN, NULL);
 }
 

@@ -166,7 +166,6 @@ int tcp_write(struct loco_link *base, struct loco_remote to, const void *from, s
 {
     struct tcp_link *l = (struct tcp_link *)base;
     struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
-
     unsigned char *at = hold_room(lane);
 
     if (!at || !hold_may(l) || !hold_is_repeated(l, to, size) || !tcp_is_words(from, size))
@@ -196,8 +195,10 @@ void tcp_release(struct loco_node *node)
 
 void tcp_hold_forget(const struct tcp *t)
 {
-    if (hold.tcp == t)
-        hold.tcp = NULL, hold.lane = NULL;
+    if (hold.tcp != t)
+        return;
+    hold.tcp = NULL;
+    hold.lane = NULL;
 }
 
 /* A thread that waits may wait for the effect of what it holds, so that is sent. It may also wait

@@ -142,7 +142,8 @@ static void service_turn(struct tcp *t, uint64_t now)
         else if (read(t->wake, &turns, sizeof turns) < 0)
             continue;
     }
-    /* After the wakes were read: whoever becomes due from here on wakes the service again. */
+    /* The wakes were read before this, so a node that becomes due from here on wakes the service
+     * again. */
     if (atomic_exchange(&t->due, false) || now >= t->tend_at) {
         tcp_look_after_lanes(t);
         t->tend_at = service_tend(t, now);

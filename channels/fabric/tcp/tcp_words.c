@@ -1,4 +1,4 @@
-/* Copies of what is not whole aligned words: in the widest aligned pieces. */
+/* Copies of the bytes beside whole aligned words. They are moved in the widest aligned pieces. */
 #include "tcp_words.h"
 
 /* The widest aligned piece of memory at an address, of at most `size` bytes. */
