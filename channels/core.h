@@ -1,6 +1,6 @@
 /*
- * Functions that the library's parts call in one another, and nobody else calls. Those about peers,
- * threads and cuts of memory are called with the manager's lock held.
+ * Functions that the library's files share and do not export. Those about peers, threads and cuts
+ * of memory are called with the manager's lock held.
  */
 #ifndef LOCO_CORE_H
 #define LOCO_CORE_H

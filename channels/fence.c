@@ -6,8 +6,8 @@
  * Each fence waits for the debts that it has collected itself. Fences of several threads about the
  * same link share only the link's marks (written, placed, done), which only grow.
  *
- * A link to a lost peer has no debts that waiting could settle. What it did owe is counted as a
- * loss, and each thread that has the link in the scope of a fence is told once, by -ECONNRESET.
+ * Waiting cannot settle the debts of a link to a lost peer. They are counted as a loss, and each
+ * thread that has the link in the scope of a fence is told of it once, by -ECONNRESET.
  */
 #include "loco/fence.h"
 
@@ -71,9 +71,9 @@ static bool fence_link_dead(const struct loco_thread *t, const struct loco_link 
     return loco_peer_lost(t->mgr, link->peer) || loco_thread_link(t, link->peer) != link;
 }
 
-/* Counts what the link owes as lost. The counts come before the mark `lost`: a thread that sees by
- * it that nothing is owed sees the loss as well. The lock is not the manager's, because a fence
- * does not wait for a thread that opens a link. */
+/* Counts what the link owes as lost. The counts come before the mark `lost`, so a thread that sees
+ * by the mark that nothing is owed also sees the loss. The lock is not the manager's, because a
+ * fence does not wait for a thread that opens a link. */
 static void fence_give_up(struct loco_manager *m, struct loco_link *link)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -228,7 +228,8 @@ static int fence_links(struct loco_thread *self, struct scope scope, uint64_t ti
     if (scope.thread)
         rc = fence_begin_thread(scope.thread, scope, &debts, &wait);
     else
-        loco_each_thread(m, t) rc = rc ? rc : fence_begin_thread(t, scope, &debts, &wait);
+        loco_each_thread (m, t)
+            rc = rc ? rc : fence_begin_thread(t, scope, &debts, &wait);
     if (!rc)
         rc = debts_settle(m, &debts, &wait);
     if (rc)

@@ -43,7 +43,7 @@ void loco_log(const struct loco_manager *m, enum loco_level level, const char *f
     m->config.log(m->config.log_arg, level, line);
 }
 
-/* --- what the fabric tells ---------------------------------------------------------- */
+/* --- events of the fabric ---------------------------------------------------------- */
 
 static void manager_on_peer_up(void *arg, uint32_t peer)
 {
@@ -287,12 +287,12 @@ void loco_manager_poll(struct loco_manager *m)
 {
     if (m->fabric->capabilities & LOCO_COHERENT)
         return; /* nothing is ever outstanding */
-    loco_each_thread(m, t) loco_each_entry (&t->links, node)
-    {
-        struct loco_link *link = loco_thread_link(t, node);
-        if (link)
-            m->fabric->ops->poll(link);
-    }
+    loco_each_thread (m, t)
+        loco_each_entry (&t->links, node) {
+            struct loco_link *link = loco_thread_link(t, node);
+            if (link)
+                m->fabric->ops->poll(link);
+        }
 }
 
 static void manager_free_threads(struct loco_manager *m)

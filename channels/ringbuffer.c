@@ -101,8 +101,9 @@ int loco_ringbuffer_init(struct loco_ringbuffer *rb, struct loco_manager *manage
                                    .capacity = ring_power_of_two(capacity),
                                    .message_max = message_max,
                                    .error = manager->id == sender ? 0 : -EINVAL};
-    /* A message must fit at last, however the ring stands: a receiver may not yet have told of a
-     * quarter of it, a lap's end may be skipped, and the next header needs its place. */
+    /* Even the longest message must find room in the end, whatever the position. A receiver may
+     * have released nearly a quarter of the ring without telling, the end of a lap may be skipped,
+     * and the next header needs its place. */
     if (message_max == 0 || message_max >= WRAP || ring_frame_size(message_max) > rb->capacity / 4)
         return -EINVAL;
 

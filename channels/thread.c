@@ -29,8 +29,7 @@ int loco_threads_link(struct loco_manager *m, uint32_t node)
 
     if (peer->linked)
         return 0;
-    loco_each_thread(m, t)
-    {
+    loco_each_thread (m, t) {
         int rc = thread_link_to(t, node, UINT64_MAX);
         if (rc)
             return rc;
@@ -58,7 +57,9 @@ static int thread_link_to_all(struct loco_thread *t, uint64_t until)
 
 static struct loco_thread *thread_find_detached(const struct loco_manager *m)
 {
-    loco_each_thread(m, t) if (!t->attached) return t;
+    loco_each_thread (m, t)
+        if (!t->attached)
+            return t;
     return NULL;
 }
 
@@ -92,8 +93,7 @@ static bool thread_is_attached(const struct loco_manager *m)
 
     if (!self)
         return false;
-    loco_each_thread(m, t)
-    {
+    loco_each_thread (m, t) {
         if (t == self)
             return t->attached && pthread_equal(t->owner, pthread_self());
     }

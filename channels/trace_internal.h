@@ -15,7 +15,8 @@ static inline bool loco_trace_wanted(const int *wanted)
     return !wanted || __atomic_load_n(wanted, __ATOMIC_RELAXED);
 }
 
-/* LOCO_TRACE(push, node, channel, size): nothing of it is evaluated while nobody listens. */
+/* Used as LOCO_TRACE(push, node, channel, size). The arguments are evaluated only if the tracer
+ * wants the event. */
 #define LOCO_TRACE(event, ...)                                                                     \
     do {                                                                                           \
         const struct loco_tracer *listens =                                                        \
