@@ -84,12 +84,12 @@ void hil_response_add(const struct hil_moment *moment, unsigned measure, double 
 
 /* Consecutive samples after a moment. There is a row for each time, with values and references of
  * several measures. */
-enum { HIL_SERIES_MAX = 8 };
+enum { HIL_SERIES_MAX = 16 };
 
 struct hil_response_series {
-    unsigned count; /* at least one */
-    uint64_t t_ns[HIL_SERIES_MAX];
-    const double *rows[HIL_SERIES_MAX];
+    unsigned count; /* at least one, at most HIL_SERIES_MAX */
+    const uint64_t *t_ns;
+    const double *const *rows;
 };
 
 /* Adds a measure's samples; `reference` and `value` are its positions in the rows. The sample of

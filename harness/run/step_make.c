@@ -405,21 +405,37 @@ static void make_recorded(struct hil_step *s, unsigned at)
     s->recorded_count++;
 }
 
+static void make_measure(struct hil_step *s, struct step_measured *to, unsigned measure,
+                         unsigned first)
+{
+    const struct hil_measure *m = &make_system(s)->measures[measure];
+
+    *to = (struct step_measured){
+        .measure = measure,
+        .signals = {first, m->count},
+        .from = m->has_reference ? (int)hil_step_signal_at(s, &m->reference) : -1,
+        .scale = m->reference_scale,
+    };
+    for (unsigned i = 0; i < m->count; i++)
+        s->signals[first + i] = hil_step_signal_at(s, &m->signals[i]);
+}
+
 static void make_measures(struct hil_step *s)
 {
     const struct hil_node_config *config = s->node->config;
-    unsigned at = 0;
+    unsigned made = 0, at = 0;
 
-    for (unsigned i = 0; i < s->measured_count; i++) {
-        const struct hil_measure *m = &make_system(s)->measures[config->measures[i]];
-        s->measures[i] = (struct step_measured){
-            .measure = config->measures[i],
-            .signals = {at, m->count},
-            .from = m->has_reference ? (int)hil_step_signal_at(s, &m->reference) : -1,
-            .scale = m->reference_scale,
-        };
-        for (unsigned k = 0; k < m->count; k++)
-            s->signals[at++] = hil_step_signal_at(s, &m->signals[k]);
+    for (int plain = 0; plain < 2; plain++) {
+        for (unsigned i = 0; i < s->measured_count; i++) {
+            if (hil_step_measure_is_plain(s, config->measures[i]) != plain)
+                continue;
+            make_measure(s, &s->measures[made], config->measures[i], at);
+            at += s->measures[made++].signals.count;
+        }
+        if (plain)
+            continue;
+        s->samples.computed = made;
+        s->samples.plain = s->signals + at;
     }
     hil_step_make_samples(s);
     for (unsigned i = 0; i < config->recorded_count; i++)
@@ -482,6 +498,7 @@ static void make_cut_all(struct hil_step *s, struct make_cutter *cutter,
     s->message = make_cut(cutter, 1, sizes->message);
     s->measures = make_cut(cutter, c->measure_count, sizeof *s->measures);
     s->samples.rows = make_cut(cutter, hil_step_samples_count(s->node), sizeof(double));
+    s->samples.references = make_cut(cutter, c->measure_count, sizeof *s->samples.references);
     s->signals = make_cut(cutter, sizes->signals, sizeof *s->signals);
     s->recorded = make_cut(cutter, c->recorded_count, sizeof *s->recorded);
     s->came = make_cut(cutter, s->value_count - s->arrived, sizeof *s->came);

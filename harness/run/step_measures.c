@@ -5,35 +5,67 @@
 
 /* --- the layout of samples -------------------------------------------------------------------- */
 
-/* A value and a reference of each measure, and a NaN. */
-static unsigned measures_width(unsigned count)
-{
-    return 2 * count + 1;
-}
-
+/* Upper bound: a value and a reference of each measure, and a NaN. */
 size_t hil_step_samples_count(const struct hil_node *node)
 {
     const unsigned count = node->config->measure_count;
 
-    return count ? STEP_SAMPLED_ROWS * (size_t)measures_width(count) : 0;
+    return count ? STEP_SAMPLED_ROWS * (2 * (size_t)count + 1) : 0;
 }
 
-static const struct hil_measure *measures_config(const struct hil_step *s, unsigned i)
+static const struct hil_measure *measures_config(const struct hil_step *s, unsigned measure)
 {
-    return &s->node->run->scenario->system->measures[s->measures[i].measure];
+    return &s->node->run->scenario->system->measures[measure];
 }
 
-/* Places the measures that are recorded, or the others. Returns the first place after them. */
+/* The first measure is also shown to programs that watch (hil_step_measure). */
+bool hil_step_measure_is_plain(const struct hil_step *s, unsigned measure)
+{
+    const struct hil_measure *m = measures_config(s, measure);
+
+    return measure > 0 && m->count == 1 && !hil_columns_has(m) &&
+           (!m->has_reference || m->reference_scale == 1);
+}
+
+/* Places the computed measures that are recorded, or the others. Returns the first place after
+ * them. */
 static unsigned measures_place(struct hil_step *s, bool recorded, unsigned at)
 {
-    for (unsigned i = 0; i < s->measured_count; i++) {
+    for (unsigned i = 0; i < s->samples.computed; i++) {
         struct step_measured *m = &s->measures[i];
-        if (hil_columns_has(measures_config(s, i)) != recorded)
+        if (hil_columns_has(measures_config(s, m->measure)) != recorded)
             continue;
         m->value = at++;
-        m->reference = m->from < 0 ? s->samples.width - 1 : at++;
+        m->reference = m->from < 0 ? s->samples.none : at++;
     }
     return at;
+}
+
+/* The reference's number among the plain measures' references. */
+static unsigned measures_reference(struct step_samples *all, unsigned from)
+{
+    unsigned i = 0;
+
+    while (i < all->reference_count && all->references[i] != from)
+        i++;
+    if (i == all->reference_count)
+        all->references[all->reference_count++] = from;
+    return i;
+}
+
+/* Places the plain measures. Returns the first place after them. */
+static unsigned measures_place_plain(struct hil_step *s, unsigned at)
+{
+    struct step_samples *all = &s->samples;
+    const unsigned references = at + s->measured_count - all->computed;
+
+    for (unsigned i = all->computed; i < s->measured_count; i++) {
+        struct step_measured *m = &s->measures[i];
+        m->value = at++;
+        m->reference =
+            m->from < 0 ? all->none : references + measures_reference(all, (unsigned)m->from);
+    }
+    return references + all->reference_count;
 }
 
 void hil_step_make_samples(struct hil_step *s)
@@ -42,11 +74,15 @@ void hil_step_make_samples(struct hil_step *s)
 
     if (s->measured_count == 0)
         return;
-    all->width = measures_width(s->measured_count);
+    all->none = 2 * all->computed;
     all->recorded = measures_place(s, true, 0);
     measures_place(s, false, all->recorded);
-    for (unsigned i = 0; i < STEP_SAMPLED_ROWS; i++)
-        all->rows[(i + 1) * all->width - 1] = NAN;
+    all->width = measures_place_plain(s, all->none + 1);
+    for (unsigned i = 0; i < STEP_SAMPLED_ROWS; i++) {
+        double *row = all->rows + i * (size_t)all->width;
+        row[all->none] = NAN;
+        all->row[i] = all->row[i + STEP_SAMPLED_ROWS] = row;
+    }
 }
 
 void hil_step_begin_samples(struct hil_step *s)
@@ -61,31 +97,27 @@ void hil_step_begin_samples(struct hil_step *s)
 
 /* --- adding to responses ---------------------------------------------------------------------- */
 
-/* The rows from `first` on. */
-static struct hil_response_series measures_series(const struct step_samples *all, uint64_t first)
-{
-    struct hil_response_series series;
-
-    series.count = (unsigned)(all->count - first);
-    for (unsigned i = 0; i < series.count; i++) {
-        const unsigned slot = (first + i) % STEP_SAMPLED_ROWS;
-        series.t_ns[i] = all->t_ns[slot];
-        series.rows[i] = all->rows + slot * (size_t)all->width;
-    }
-    return series;
-}
-
-static void measures_add_share(struct hil_step *s, unsigned share)
+static void measures_add_pending(struct hil_step *s, unsigned share)
 {
     struct step_samples *all = &s->samples;
-    const struct hil_response_series series = measures_series(all, all->added[share]);
+    const unsigned slot = all->added[share] % STEP_SAMPLED_ROWS;
+    const struct hil_response_series series = {
+        .count = (unsigned)(all->count - all->added[share]),
+        .t_ns = all->t_ns + slot,
+        .rows = all->row + slot,
+    };
     const unsigned first = s->measured_count * share / STEP_SAMPLED_ROWS;
     const unsigned end = s->measured_count * (share + 1) / STEP_SAMPLED_ROWS;
 
-    for (const struct step_measured *m = s->measures + first; series.count && m < s->measures + end;
-         m++)
+    for (const struct step_measured *m = s->measures + first; m < s->measures + end; m++)
         hil_response_add_series(&all->moment, m->measure, &series, m->reference, m->value);
     all->added[share] = all->count;
+}
+
+static inline void measures_add_share(struct hil_step *s, unsigned share)
+{
+    if (s->samples.added[share] < s->samples.count)
+        measures_add_pending(s, share);
 }
 
 void hil_step_add_share(struct hil_step *s)
@@ -125,7 +157,7 @@ static void measures_add(struct hil_step *s, const struct hil_moment *moment, co
         measures_begin_moment(s, moment, row);
         return;
     }
-    all->t_ns[slot] = moment->t_ns;
+    all->t_ns[slot] = all->t_ns[slot + STEP_SAMPLED_ROWS] = moment->t_ns;
     all->count++;
 }
 
@@ -143,12 +175,21 @@ static double measures_sum(const struct hil_step *s, const struct step_measured 
 
 static void measures_sample(const struct hil_step *s, double *row)
 {
-    for (unsigned i = 0; i < s->measured_count; i++) {
+    const struct step_samples *all = &s->samples;
+    const unsigned plain = s->measured_count - all->computed;
+
+    for (unsigned i = 0; i < all->computed; i++) {
         const struct step_measured *m = &s->measures[i];
         row[m->value] = measures_sum(s, m);
         if (m->from >= 0)
             row[m->reference] = s->values[m->from] * m->scale;
     }
+    row += all->none + 1;
+    for (unsigned i = 0; i < plain; i++)
+        row[i] = 0 + s->values[all->plain[i]]; /* -0 becomes 0, as in a sum */
+    row += plain;
+    for (unsigned i = 0; i < all->reference_count; i++)
+        row[i] = s->values[all->references[i]];
 }
 
 /* The first measure is also shown to programs that watch. */

@@ -113,18 +113,31 @@ struct step_measured {
 /* A measure's samples are added to its response once in this many steps, all at once. */
 enum { STEP_SAMPLED_ROWS = HIL_SERIES_MAX };
 
-/* Samples of the measures, one row for each step. A row begins with the values and references that
- * are recorded, in the order of the record, and ends with a NaN: the reference of measures that
- * have none. The measures are divided into shares. Each step adds the pending rows of one share to
- * its responses, so a response's memory is touched in only one step of eight, for eight samples. */
+/* Samples of the measures, one row for each step:
+ *
+ *      values and references that are recorded, in the order of the record
+ *      those of other measures that are computed
+ *      a NaN: the reference of measures that have none
+ *      the signals of plain measures, then their references, each reference once
+ *
+ * A plain measure is one signal, not recorded, and its reference is not scaled: so it is copied.
+ * The measures are divided into shares. Each step adds the pending rows of one share to its
+ * responses, so a response's memory is touched in only one step of STEP_SAMPLED_ROWS, for as many
+ * samples. The rows are a ring. Each has two places in row[] and t_ns[], so pending rows have
+ * consecutive ones. */
 struct step_samples {
     double *rows;
-    unsigned width, recorded;          /* values in a row, and how many of them are recorded */
+    const double *row[2 * STEP_SAMPLED_ROWS];
+    uint64_t t_ns[2 * STEP_SAMPLED_ROWS];
+    unsigned width, recorded; /* values in a row, and how many of them are recorded */
+    unsigned computed, none;  /* number of computed measures; index of the NaN */
+    const unsigned *plain;    /* indices in values[]: the plain measures' signals */
+    unsigned *references;     /* and their references */
+    unsigned reference_count;
     size_t at;                         /* index of the newest row's first value */
     uint64_t count;                    /* rows written so far */
     uint64_t added[STEP_SAMPLED_ROWS]; /* how many of them each share of the measures has added */
-    uint64_t t_ns[STEP_SAMPLED_ROWS];
-    struct hil_moment moment; /* that the pending rows belong to */
+    struct hil_moment moment;          /* that the pending rows belong to */
 };
 
 /* An input with an age limit. */
@@ -259,11 +272,12 @@ static inline double *hil_step_safe_places(const struct step_part *p, unsigned *
 /* Puts the part's safe values in force, for those that are given. */
 void hil_step_make_safe(const struct step_part *part);
 
-/* Measures. make_samples and begin_samples create the samples and reset them. measure takes one
- * sample of each at a step that begins at `now`. add_share adds pending samples to the responses,
- * as the next measure would otherwise do. add_samples adds all pending ones. hil_step_sampled
- * returns this step's values and references as they are recorded. */
+/* Measures, by their numbers in the system. make_samples and begin_samples create the samples and
+ * reset them. measure takes one sample of each at a step that begins at `now`. add_share adds
+ * pending samples to the responses, as the next measure would otherwise do. add_samples adds all
+ * pending ones. hil_step_sampled returns this step's values and references as they are recorded. */
 size_t hil_step_samples_count(const struct hil_node *node);
+bool hil_step_measure_is_plain(const struct hil_step *step, unsigned measure);
 void hil_step_make_samples(struct hil_step *step);
 void hil_step_begin_samples(struct hil_step *step);
 void hil_step_add_share(struct hil_step *step);

@@ -517,8 +517,10 @@ Test(response, a_measure_without_a_reference_has_its_window)
 /* Takes as many samples at once as possible while they are of the same kind. */
 static void follow_in_series(signal_fn *signal, signal_fn *reference, double end_ms)
 {
-    double rows[HIL_SERIES_MAX][2];
-    struct hil_response_series series = {0};
+    double values[HIL_SERIES_MAX][2];
+    const double *rows[HIL_SERIES_MAX];
+    uint64_t t_ns[HIL_SERIES_MAX];
+    struct hil_response_series series = {.t_ns = t_ns, .rows = rows};
     struct hil_moment moment = {0};
 
     make_responses(1);
@@ -531,11 +533,11 @@ static void follow_in_series(signal_fn *signal, signal_fn *reference, double end
             series.count = 0;
         }
         if (goes_on) {
-            double *row = rows[series.count];
+            double *row = values[series.count];
             row[0] = reference(i * 0.1);
             row[1] = signal(i * 0.1);
-            series.t_ns[series.count] = later.t_ns;
-            series.rows[series.count++] = row;
+            t_ns[series.count] = later.t_ns;
+            rows[series.count++] = row;
             continue;
         }
         hil_response_add(&later, 0, reference(i * 0.1), signal(i * 0.1));
