@@ -64,19 +64,27 @@ int pid_law_tune(void *self, enum pid_number number, double value)
     return 0;
 }
 
-int pid_law_step(void *self, uint64_t t_ns, const double *in, double *out)
+static inline double pid_law_compute(struct pid_law *law, double reference, double y)
 {
-    struct pid_law *law = self;
-    const double reference = in[0], y = in[1];
-
-    (void)t_ns;
     if (law->stepped)
         law->derivative = law->keep * law->derivative - law->slope * (y - law->y_before);
     law->y_before = y;
     law->stepped = true;
 
     const double proportional = law->kp * (law->weight * reference - y);
-    out[0] =
-        duty_integrate(&law->integral, &law->limits, reference - y, proportional, law->derivative);
+    return duty_integrate(&law->integral, &law->limits, reference - y, proportional,
+                          law->derivative);
+}
+
+int pid_law_step(void *self, uint64_t t_ns, const double *in, double *out)
+{
+    (void)t_ns;
+    out[0] = pid_law_compute(self, in[0], in[1]);
     return 0;
+}
+
+void pid_law_step_row(void *const *selves, unsigned count, const double *in, double *out)
+{
+    for (unsigned i = 0; i < count; i++, in += 2)
+        out[i] = pid_law_compute(selves[i], in[0], in[1]);
 }

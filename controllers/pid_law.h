@@ -32,6 +32,10 @@ int pid_law_create(void **self, const struct pid_gains *gains, const struct duty
                    const struct hil_config *config);
 int pid_law_step(void *self, uint64_t t_ns, const double *in, double *out);
 
+/* Steps `count` components, whose inputs and outputs follow one another. Their models all have
+ * pid_law_step, and the numbers are the same as from that. */
+void pid_law_step_row(void *const *selves, unsigned count, const double *in, double *out);
+
 /* For tune(). Tuning leaves the accumulated integral as it is. */
 enum pid_number {
     PID_LAW_KP,

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "../../controllers/models.h"
+#include "../../controllers/pid_law.h"
 #include "../../plants/models.h"
 
 const struct hil_model *const hil_models[] = {
@@ -41,3 +42,8 @@ const struct hil_model *const hil_models[] = {
     &model_startup,
     NULL,
 };
+
+hil_row_step *hil_row_step_of(const struct hil_model *model)
+{
+    return model->step == pid_law_step ? pid_law_step_row : NULL;
+}

@@ -246,18 +246,34 @@ static bool step_rests(const struct hil_step *s, const struct step_part *p)
     return away || unfit;
 }
 
+static int step_compute_part(struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
+{
+    if (p->local.count)
+        hil_step_copy(s, p->local);
+    p->rests = s->unfit && step_rests(s, p);
+    return p->rests || p->failed ? 0 : step_part(s, p, n, due);
+}
+
+/* Steps `p` and those that can be stepped in a row with it. Returns the end of the row. */
+static struct step_part *step_compute_row(const struct hil_step *s, struct step_part *p)
+{
+    p->row_step(s->selves + (p - s->parts), p->row, p->in, p->next);
+    return p + p->row;
+}
+
+/* While all is well, components that can be stepped in a row are. */
 static int step_compute(struct hil_step *s, uint64_t n, uint64_t due)
 {
+    struct step_part *p = s->parts + s->continuous, *const end = s->parts + s->part_count;
     int rc = 0;
 
-    for (unsigned i = s->continuous; !rc && i < s->part_count; i++) {
-        struct step_part *p = &s->parts[i];
-        if (p->local.count)
-            hil_step_copy(s, p->local);
-        p->rests = s->unfit && step_rests(s, p);
-        if (!p->rests && !p->failed)
-            rc = step_part(s, p, n, due);
+    while (!rc && p < end) {
+        if (p->row > 1 && !(s->unfit | s->rested))
+            p = step_compute_row(s, p);
+        else
+            rc = step_compute_part(s, p++, n, due);
     }
+    s->rested = s->unfit;
     s->computed = true;
     return rc;
 }

@@ -489,6 +489,7 @@ static void make_cut_all(struct hil_step *s, struct make_cutter *cutter,
                          const struct hil_node_config *c, const struct make_sizes *sizes)
 {
     s->parts = make_cut(cutter, c->component_count, sizeof *s->parts);
+    s->selves = make_cut(cutter, c->component_count, sizeof *s->selves);
     s->arrivals = make_cut(cutter, c->incoming_count, sizeof *s->arrivals);
     s->departures = make_cut(cutter, c->link_count, sizeof *s->departures);
     s->values = make_cut(cutter, s->value_count, sizeof *s->values);
@@ -633,6 +634,27 @@ static int make_component(struct hil_step *s, struct step_part *p)
     return rc;
 }
 
+/* Whether the part and the next one can be stepped in a row. If one takes from this node's outputs,
+ * it cannot: such values are copied right before it computes. */
+static bool make_row_goes_on(const struct hil_step *s, const struct step_part *p)
+{
+    const struct step_part *next = p + 1;
+
+    return next < s->parts + s->part_count && p->row_step && next->row_step == p->row_step &&
+           p->local.count + next->local.count == 0 && next->in == p->in + p->config->in_count &&
+           next->next == p->next + p->out_count;
+}
+
+static void make_rows(struct hil_step *s)
+{
+    for (unsigned i = s->part_count; i-- > s->continuous;) {
+        struct step_part *p = &s->parts[i];
+        s->selves[i] = p->self;
+        p->row_step = hil_row_step_of(p->model);
+        p->row = make_row_goes_on(s, p) ? p[1].row + 1 : 1;
+    }
+}
+
 static void make_end_part(const struct hil_step *s, struct step_part *p)
 {
     hil_step_enter(s, p, s->node->state->steps);
@@ -686,7 +708,7 @@ int hil_step_begin(struct hil_step *s)
     int rc = 0;
 
     make_end(s);
-    s->computed = s->safe = false;
+    s->computed = s->rested = s->safe = false;
     s->unfit = s->failed = s->broken = 0;
     s->reached_ns = 0;
     s->told_safe = s->troubled = s->stopping = false;
@@ -715,6 +737,7 @@ int hil_step_begin(struct hil_step *s)
         hil_step_copy(s, s->feeds[i].late);
     for (unsigned i = 0; !rc && i < s->part_count; i++)
         rc = make_component(s, &s->parts[i]);
+    make_rows(s);
     if (s->faults)
         hil_faults_begin(s);
     return rc;

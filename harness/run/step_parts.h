@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "../../channels/owned_var_quick.h"
+#include "../models/builtin.h"
 #include "../record/columns.h"
 #include "lines.h"
 #include "node.h"
@@ -39,12 +40,14 @@ struct step_part {
     bool aged;                  /* inputs are too old, and their limit's action is to be safe */
     struct step_range local;    /* from this node's outputs, before a sampled one computes */
     struct step_range arrivals; /* in needs[]: the arrivals that it takes */
+    hil_row_step *row_step;     /* NULL: it has none */
     const struct hil_component *config;
     const double *parameters; /* those of `config`, or as they were tuned */
     const double *safe;       /* from `config`, or on the way there during a stop; NULL: none */
     struct loco_manager *mgr; /* for what the model logs */
     unsigned number;          /* among the system's components */
     unsigned old;             /* number of inputs that are too old and make it safe */
+    unsigned row;             /* so many components, from this one on, can be stepped in a row */
     bool apart;               /* its code may hang or crash */
 };
 
@@ -191,10 +194,11 @@ struct hil_step {
     struct step_feed *feeds;
     struct step_age *ages;
     unsigned age_count;
-    unsigned old, replaced; /* inputs too old that make it safe; that are replaced */
-    unsigned broken;        /* components that failed */
-    bool told_safe;         /* the node has said that it is safe */
-    struct step_measured *measures;
+    unsigned old, replaced;         /* inputs too old that make it safe; that are replaced */
+    unsigned broken;                /* components that failed */
+    bool rested;                    /* sampled components may have rested in the last step */
+    bool told_safe;                 /* the node has said that it is safe */
+    struct step_measured *measures; /* the computed ones first */
     struct step_samples samples;
     unsigned *signals; /* of the measures: indices in values[] */
 
@@ -206,7 +210,8 @@ struct hil_step {
     struct hil_tuner_bell *tuner;    /* NULL: nothing in it can be tuned */
     struct hil_shards *shards;       /* NULL: one thread does the whole step */
 
-    double *next; /* outputs of components with a delay, at the same places as in `out` */
+    void **selves; /* of the parts, for their row steps */
+    double *next;  /* outputs of components with a delay, at the same places as in `out` */
     struct step_range delayed; /* the outputs with a delay, if they are consecutive; else count 0 */
 
     /* Where the parts of values[] begin. The inputs come first, at 0. */
@@ -223,6 +228,7 @@ struct hil_step {
 _Static_assert(offsetof(struct hil_step, message) <= 2 * HIL_LINE &&
                    offsetof(struct step_part, arrivals) <= HIL_LINE &&
                    offsetof(struct step_arrival, var) <= HIL_LINE &&
+                   sizeof(struct step_part) == 2 * HIL_LINE &&
                    sizeof(struct step_departure) == HIL_LINE,
                "a few lines");
 

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "harness/run/group.h"
+#include "harness/run/step_parts.h"
 #include "harness/scenario/system.h"
 #include "harness/summary/summary.h"
 #include "link_state.h"
@@ -230,6 +231,47 @@ Test(bad_input, is_not_a_stale_one)
 
     play(&rig, 100, NAN);
     cr_expect_eq(rig.run.state->executors[0].stale.count, 0);
+    close_rig(&rig);
+}
+
+static bool rests(const struct rig *rig, unsigned law)
+{
+    return rig->group.nodes[0]->step->parts[law].rests;
+}
+
+/* As play, but converter 0 stands still. */
+static void play_without_first(struct rig *rig)
+{
+    for (unsigned i = FIRST + 1; i < rig->group.count; i++)
+        step(rig->group.nodes[i], 2 * rig->n);
+    step(rig->group.nodes[0], rig->n);
+    for (unsigned i = FIRST + 1; i < rig->group.count; i++)
+        step(rig->group.nodes[i], 2 * rig->n + 1);
+    rig->n++;
+}
+
+/* Laws that are stepped in a row otherwise. */
+Test(bad_input, one_law_rests_while_its_input_is_stale)
+{
+    static const char *const sets[] = {"controller.input_age_limit_us=100",
+                                       "controller.on_stale_input=safe",
+                                       "converters.duty_safe=0.125", NULL};
+    struct rig rig;
+
+    open_rig(&rig, sets);
+    const struct step_part *parts = rig.group.nodes[0]->step->parts;
+    play(&rig, 100, 0);
+    cr_expect_eq(parts[0].row, rig.group.count - 1);
+    while (rig.run.state->executors[0].stale.count == 0)
+        play_without_first(&rig);
+    cr_expect_neq(duty(&rig), 0.125, "what is computed is sent a step later");
+    play_without_first(&rig);
+    cr_expect_eq(duty(&rig), 0.125);
+    cr_expect(rests(&rig, 0) && !rests(&rig, 1) && !rests(&rig, 2));
+    play(&rig, 1, 0);
+    cr_expect(!rests(&rig, 0));
+    play(&rig, 1, 0);
+    cr_expect_neq(duty(&rig), 0.125);
     close_rig(&rig);
 }
 

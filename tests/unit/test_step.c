@@ -73,6 +73,29 @@ Test(step, sampled_components_compute_after_those_they_take_from)
     close_rig(&rig);
 }
 
+#define P_LAW(name)                                                                                \
+    "  " name ": {model: generic_pi, parameters: {kp: 2, output_min: -1e3, output_max: 1e3}, "     \
+    "node: n}\n"
+
+/* A law that takes from another one is not stepped in a row with it. */
+Test(step, laws_in_a_cascade)
+{
+    struct rig rig;
+
+    open_rig(&rig,
+             ONE "components:\n" P_LAW("outer") P_LAW("inner") P_LAW(
+                 "apart") "connections:\n"
+                          "  - {from: outer.output, to: inner.reference}\n"
+                          "sources:\n"
+                          "  one: {to: [outer.reference, apart.reference], constant: 1}\n"
+                          "  none: {to: [outer.measurement, inner.measurement, apart.measurement], "
+                          "constant: 0}\n");
+    play(&rig, 0);
+    cr_expect_eq(out_of(&rig, "inner"), 4);
+    cr_expect_eq(out_of(&rig, "apart"), 2);
+    close_rig(&rig);
+}
+
 #define LOOP                                                                                       \
     "components:\n"                                                                                \
     "  plant: {" PLANT ", node: n, initial: {output: 8}}\n"                                        \
