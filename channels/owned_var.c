@@ -596,7 +596,10 @@ static bool is_quick(const struct loco_owned_var *v)
 
 bool loco_quick_reader_init(struct loco_quick_reader *r, const struct loco_owned_var *v)
 {
-    *r = (struct loco_quick_reader){(const uint64_t *)(const void *)v->copy, v->check == COUNT};
+    static const uint64_t never_odd = 0;
+
+    r->copy = (const uint64_t *)(const void *)v->copy;
+    r->count = v->check == COUNT ? tells(v, v->copy) : &never_odd;
     return is_quick(v);
 }
 

@@ -15,8 +15,8 @@ struct loco_triple {
 
 /* The record of a reader's variable. */
 struct loco_quick_reader {
-    const uint64_t *copy; /* this node's */
-    bool counted;         /* the word after the value is a count */
+    const uint64_t *copy;  /* this node's */
+    const uint64_t *count; /* the word after the value; if that is no count, a word that is 0 */
 };
 
 /* The record of an owner's variable. */
@@ -45,14 +45,14 @@ uint32_t loco_quick_begin(const struct loco_fabric *fabric);
 /* Loads the value. Returns whether *to is whole. */
 static inline bool loco_quick_load(const struct loco_quick_reader *r, struct loco_triple *to)
 {
-    const uint64_t *count = &r->copy[3];
-    const uint64_t before = r->counted ? __atomic_load_n(count, __ATOMIC_ACQUIRE) : 0;
+    const uint64_t *const copy = r->copy, *const count = r->count;
+    const uint64_t before = __atomic_load_n(count, __ATOMIC_ACQUIRE);
 
-    to->first = __atomic_load_n(&r->copy[0], __ATOMIC_RELAXED);
-    to->second = __atomic_load_n(&r->copy[1], __ATOMIC_RELAXED);
-    to->third = __atomic_load_n(&r->copy[2], __ATOMIC_RELAXED);
+    to->first = __atomic_load_n(&copy[0], __ATOMIC_RELAXED);
+    to->second = __atomic_load_n(&copy[1], __ATOMIC_RELAXED);
+    to->third = __atomic_load_n(&copy[2], __ATOMIC_RELAXED);
     atomic_thread_fence(memory_order_acquire);
-    return !r->counted || (before % 2 == 0 && __atomic_load_n(count, __ATOMIC_RELAXED) == before);
+    return before % 2 == 0 && __atomic_load_n(count, __ATOMIC_RELAXED) == before;
 }
 
 static inline void loco_quick_store(uint64_t *to, struct loco_triple value)

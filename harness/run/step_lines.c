@@ -71,7 +71,7 @@ static void lines_add_arrivals(struct lines_draft *d, const struct hil_step *s)
         lines_add(d, a->var->copy, a->var->size);
         lines_add_copies(d, s, a->early);
         lines_add_copies(d, s, a->late);
-        if (a->plain)
+        if (!a->general)
             continue;
         lines_add(d, &a->var->copy, sizeof a->var->copy);
         lines_add_message(d, s);

@@ -8,17 +8,12 @@
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-static uint64_t links_acted_on(const struct step_departure *d)
-{
-    return d->back ? d->back->step : 0;
-}
-
 static void links_fill(const struct hil_step *s, const struct step_departure *d, uint64_t n)
 {
     struct hil_message *m = s->message;
 
     m->step = n + 1;
-    m->acted_on = links_acted_on(d);
+    m->acted_on = d->back->step;
     for (unsigned i = 0; i < d->count; i++)
         m->values[i] = s->values[s->out + d->from[i]];
 }
@@ -33,7 +28,7 @@ __attribute__((noinline)) static void links_send_message(const struct hil_step *
 
 static inline void links_send_quickly(const struct step_departure *d, uint64_t n)
 {
-    struct loco_triple message = {.first = n + 1, .second = links_acted_on(d)};
+    struct loco_triple message = {.first = n + 1, .second = d->back->step};
 
     memcpy(&message.third, d->value, sizeof message.third);
     loco_quick_put(&d->quick, message);
@@ -64,10 +59,10 @@ links_send_faulted(const struct hil_step *s, unsigned first, unsigned end, uint6
 static void links_send_all(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
 {
     const uint32_t life = loco_quick_begin(s->fabric);
+    struct step_departure *d = &s->departures[first];
 
-    for (unsigned i = first; i < end; i++) {
-        struct step_departure *d = &s->departures[i];
-        if (end - i > STEP_AHEAD)
+    for (unsigned left = end - first; left > 0; left--, d++) {
+        if (left > STEP_AHEAD)
             hil_step_fetch_out(d + STEP_AHEAD);
         if (!s->computed && d->computed)
             continue;
@@ -78,7 +73,9 @@ static void links_send_all(const struct hil_step *s, unsigned first, unsigned en
     }
 }
 
-void hil_step_send_some(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+/* Any departures. */
+__attribute__((noinline)) static void links_send(const struct hil_step *s, unsigned first,
+                                                 unsigned end, uint64_t n)
 {
     const bool together = end - first > 1;
 
@@ -92,6 +89,18 @@ void hil_step_send_some(const struct hil_step *s, unsigned first, unsigned end, 
         loco_release(s->node->mgr);
 }
 
+/* The only departure of a plant, which makes many steps, is nearly always quick. */
+void hil_step_send_some(const struct hil_step *s, unsigned first, unsigned end, uint64_t n)
+{
+    const struct step_departure *d = &s->departures[first];
+
+    if (end - first == 1 && d->quick.life && s->computed && !s->faulted &&
+        loco_quick_begin(s->fabric) == d->quick.life)
+        links_send_quickly(d, n);
+    else
+        links_send(s, first, end, n);
+}
+
 /* --- round trips ------------------------------------------------------------------------------ */
 
 /* Consecutive links that answered the same step, which took the same time. */
@@ -101,46 +110,44 @@ struct links_trips {
     const struct step_arrival *first;
 };
 
-/* Counts times of links. If they are the greatest so far, keeps the first link and the time. */
-static inline void links_count(struct hil_histogram *times, struct hil_link_moment *greatest,
-                               uint64_t ns, unsigned count, unsigned link, uint64_t now)
-{
-    if (__builtin_expect(ns > times->max || times->count == 0, 0))
-        *greatest = (struct hil_link_moment){link, now};
-    hil_histogram_add_many(times, ns, count);
-}
-
 static void links_count_trips(const struct hil_step *s, const struct links_trips *trips,
                               uint64_t now)
 {
     struct hil_link_figures *figures = &s->figures[trips->first->figures];
 
-    links_count(&figures->round_trip, &figures->longest, trips->ns, trips->count,
-                trips->first->link, now);
+    hil_step_count(&figures->round_trip, &figures->longest, trips->ns, trips->count,
+                   trips->first->link, now);
 }
 
-/* Counts a round trip: `now` is when this node sees the first answer to an earlier step of its own.
- * Returns its duration, or 0 if that is unknown because the step is too long ago or was before this
- * node restarted. */
-static inline uint64_t links_add_trip(const struct hil_step *s, struct links_trips *trips,
-                                      const struct step_arrival *a, uint64_t n, uint64_t now)
+/* Begins to count round trips to the step that this link answered. */
+__attribute__((noinline)) static void links_begin_trips(const struct hil_step *s,
+                                                        struct links_trips *trips,
+                                                        const struct step_arrival *a, uint64_t n,
+                                                        uint64_t now)
 {
-    if (trips->count && trips->acted_on == a->acted_on) {
-        trips->count++;
-        return trips->ns;
-    }
     if (trips->count)
         links_count_trips(s, trips, now);
-    trips->count = 0;
+    *trips = (struct links_trips){0};
     if (n + 1 - a->acted_on >= STEP_SENT_MAX || a->acted_on <= s->node->loop.first)
-        return 0;
+        return;
     *trips = (struct links_trips){
         .acted_on = a->acted_on,
         .ns = now - s->sent_ns[a->acted_on % STEP_SENT_MAX],
         .count = 1,
         .first = a,
     };
-    return trips->ns;
+}
+
+/* Counts a round trip: `now` is when this node sees the first answer to an earlier step of its own.
+ * Its duration is unknown, and not counted, if the step is too long ago or was before this node
+ * restarted. */
+static inline void links_add_trip(const struct hil_step *s, struct links_trips *trips,
+                                  const struct step_arrival *a, uint64_t n, uint64_t now)
+{
+    if (trips->acted_on == a->acted_on)
+        trips->count++;
+    else if (a->answers)
+        links_begin_trips(s, trips, a, n, now);
 }
 
 /* --- receiving -------------------------------------------------------------------------------- */
@@ -165,8 +172,7 @@ static void links_take_message(const struct hil_step *s, struct step_arrival *a)
 }
 
 /* The general case. Returns whether there was a new message. */
-__attribute__((noinline)) static bool links_take_any(const struct hil_step *s,
-                                                     struct step_arrival *a)
+static bool links_take_any(const struct hil_step *s, struct step_arrival *a)
 {
     if (loco_owned_var_load(a->var, s->message)) {
         hil_step_torn(s);
@@ -178,38 +184,55 @@ __attribute__((noinline)) static bool links_take_any(const struct hil_step *s,
     return true;
 }
 
-/* Takes the message if it is complete and ordinary, and returns whether it did. */
-static inline bool links_take_quickly(const struct hil_step *s, struct step_arrival *a)
+/* Infinities and NaNs have an exponent of ones. */
+static inline bool links_is_number(uint64_t bits)
 {
-    const struct loco_quick_reader quick = a->quick;
+    return bits << 1 < UINT64_C(0xffe) << 52;
+}
+
+/* Takes the message if there is a new one. Returns false, with nothing taken, if the message is not
+ * complete and ordinary. */
+static inline bool links_take_quickly(const struct hil_step *s, struct step_arrival *a, uint64_t n,
+                                      uint64_t now, struct links_trips *trips)
+{
+    const uint64_t acted_on = a->acted_on;
     struct loco_triple message;
     double value;
 
-    if (!a->plain || a->suspect || !loco_quick_load(&quick, &message))
+    if (a->general || a->suspect || !loco_quick_load(&a->quick, &message) ||
+        !links_is_number(message.third))
         return false;
+    if (message.first == a->step)
+        return true;
     memcpy(&value, &message.third, sizeof value);
-    if (message.first == a->step || !(value * 0 == 0))
-        return false;
     a->step = message.first;
     a->acted_on = message.second;
     s->values[a->at] = value;
     s->values[a->to] = value;
     a->there = a->fresh = true;
+    if (message.second > acted_on)
+        links_add_trip(s, trips, a, n, now);
     return true;
 }
 
-static inline void links_take(const struct hil_step *s, struct step_arrival *a, uint64_t n,
-                              uint64_t now, struct links_trips *trips)
+/* The same for any link and message. */
+__attribute__((noinline)) static void links_take(const struct hil_step *s, struct step_arrival *a,
+                                                 uint64_t n, uint64_t now,
+                                                 struct links_trips *trips)
 {
     const uint64_t acted_on = a->acted_on;
     uint64_t round_trip_ns = 0;
 
-    if (__atomic_load_n(a->quick.copy, __ATOMIC_RELAXED) == a->step)
+    if (s->goes_on && hil_step_is_away(s, a, n, now))
         return;
-    if (!links_take_quickly(s, a) && !links_take_any(s, a))
+    if (!HIL_TRACED(input) && links_take_quickly(s, a, n, now, trips))
         return;
-    if (a->answers && a->acted_on > acted_on)
-        round_trip_ns = links_add_trip(s, trips, a, n, now);
+    if (__atomic_load_n(a->quick.copy, __ATOMIC_RELAXED) == a->step || !links_take_any(s, a))
+        return;
+    if (a->acted_on > acted_on) {
+        links_add_trip(s, trips, a, n, now);
+        round_trip_ns = trips->ns;
+    }
     if (HIL_TRACED(input))
         hil_step_trace_input(s, a, n, round_trip_ns);
 }
@@ -244,56 +267,42 @@ static inline void links_note_reached(struct hil_step *s, uint64_t due)
     s->reached_ns = due < s->reached_ns ? due : s->reached_ns;
 }
 
-void hil_step_count_age(const struct hil_step *s, const struct step_arrival *of_array, uint64_t age,
-                        unsigned link, uint64_t now)
-{
-    struct hil_link_figures *figures = &s->figures[of_array->figures];
-
-    links_count(&figures->input_age, &figures->oldest, age, 1, link, now);
-    s->node->loop.has_input = true;
-}
-
 /* --- all links -------------------------------------------------------------------------------- */
 
-/* Takes what has come over a group of links, which begins with `first`, and judges its age. Adds
- * -ESTALE to *rc if that ends the run. Returns the beginning of the next group. */
-static inline struct step_arrival *links_take_group(struct hil_step *s, struct step_arrival *first,
-                                                    const struct step_arrival *all_end, uint64_t n,
-                                                    uint64_t now, struct step_oldest *oldest,
-                                                    int *rc)
+/* Takes what has come over `count` alike links, which begin with `first`, and judges its age. Of
+ * the node's links, `left` are left. Returns 0, or -ESTALE if that ends the run. */
+static inline int links_take_alike(struct hil_step *s, struct step_arrival *first, unsigned count,
+                                   unsigned left, uint64_t n, uint64_t now,
+                                   struct step_oldest *oldest)
 {
-    const struct step_arrival *eldest = first;
-    struct step_arrival *a = first;
+    const bool ordinary = !s->goes_on && !HIL_TRACED(input);
+    const struct step_arrival *eldest = first, *end = first + count;
     struct links_trips trips = {0};
-    bool suspect = false, last;
+    bool suspect = false;
 
-    do {
-        if (all_end - a > STEP_AHEAD)
+    for (struct step_arrival *a = first; a < end; a++, left--) {
+        if (left > STEP_AHEAD)
             hil_line_fetch(a[STEP_AHEAD].quick.copy);
-        if (!s->goes_on || !hil_step_is_away(s, a, n, now))
+        if (!ordinary || !links_take_quickly(s, a, n, now, &trips)) {
             links_take(s, a, n, now, &trips);
+            suspect |= a->suspect;
+        }
         eldest = a->step < eldest->step ? a : eldest;
-        suspect |= a->suspect;
-        last = a->ends_group;
-    } while (++a < all_end && !last);
+    }
     if (trips.count)
         links_count_trips(s, &trips, now);
 
     const uint64_t age = hil_input_age(&eldest->input, eldest->step, now);
     if (s->continuous == 0)
         links_note_reached(s, hil_input_due(&eldest->input, eldest->step));
-    if (__builtin_expect(suspect || !eldest->step || eldest->input.limit_ns < age, 0)) {
-        *rc |= links_judge_each(s, first, a, n, now, oldest);
-        return a;
-    }
+    if (__builtin_expect(suspect || !eldest->step || eldest->input.limit_ns < age, 0))
+        return links_judge_each(s, first, end, n, now, oldest);
     links_add_oldest(oldest, age, age ? eldest->link : first->link);
-    return a;
+    return 0;
 }
 
 int hil_step_take_all(struct hil_step *s, uint64_t n, uint64_t now, struct step_oldest *kept)
 {
-    struct step_arrival *a = s->arrivals;
-    const struct step_arrival *end = a + s->arrival_count;
     struct step_oldest oldest = {0}; /* in the present array */
     uint64_t oldest_of_all = 0;
     int rc = 0;
@@ -303,14 +312,18 @@ int hil_step_take_all(struct hil_step *s, uint64_t n, uint64_t now, struct step_
     s->unfit = s->failed + s->stale;
     if (__builtin_expect(s->has_ages, 0))
         s->unfit += s->old;
-    while (a < end) {
-        a = links_take_group(s, a, end, n, now, &oldest, &rc);
-        if (!a[-1].ends_array)
+    for (unsigned i = 0, count; i < s->arrival_count; i += count) {
+        struct step_arrival *first = &s->arrivals[i];
+        const unsigned left = s->arrival_count - i;
+        count = first->alike < left ? first->alike : left; /* a shard may end in between */
+        rc |= links_take_alike(s, first, count, left, n, now, &oldest);
+        const struct step_arrival *last = first + count - 1;
+        if (!last->ends_array)
             continue;
         if (kept)
             *kept++ = oldest;
         else if (oldest.arrived)
-            hil_step_count_age(s, &a[-1], oldest.age, oldest.link, now);
+            hil_step_count_age(s, last, oldest.age, oldest.link, now);
         oldest_of_all = oldest.age > oldest_of_all ? oldest.age : oldest_of_all;
         oldest = (struct step_oldest){0};
     }

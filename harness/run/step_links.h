@@ -60,9 +60,24 @@ static inline void hil_step_send(const struct hil_step *s, unsigned first, unsig
         hil_step_send_some(s, first, end, n);
 }
 
+/* Counts times of links. If they are the greatest so far, keeps the first link and the time. */
+static inline void hil_step_count(struct hil_histogram *times, struct hil_link_moment *greatest,
+                                  uint64_t ns, unsigned count, unsigned link, uint64_t now)
+{
+    if (__builtin_expect(ns > times->max || times->count == 0, 0))
+        *greatest = (struct hil_link_moment){link, now};
+    hil_histogram_add_many(times, ns, count);
+}
+
 /* Counts the age of an array's oldest link; `of_array` is any arrival of that array. */
-void hil_step_count_age(const struct hil_step *step, const struct step_arrival *of_array,
-                        uint64_t age, unsigned link, uint64_t now);
+static inline void hil_step_count_age(const struct hil_step *s, const struct step_arrival *of_array,
+                                      uint64_t age, unsigned link, uint64_t now)
+{
+    struct hil_link_figures *figures = &s->figures[of_array->figures];
+
+    hil_step_count(&figures->input_age, &figures->oldest, age, 1, link, now);
+    s->node->loop.has_input = true;
+}
 
 /* Takes what has come by step n, which begins at `now`. The oldest link of each array is counted
  * or, in a shard, stored to `kept`. Returns 0, or -ESTALE if that ends the run. */

@@ -302,24 +302,31 @@ static void make_arrivals(struct hil_step *s)
 }
 
 /* Call when the copies are known. */
-static void make_plain(const struct hil_step *s, struct step_arrival *a)
+static void make_general(const struct hil_step *s, struct step_arrival *a)
 {
     const struct step_copy *copy = &s->copies[a->early.first];
     struct loco_quick_reader unused;
 
-    a->plain = a->count == 1 && loco_quick_reader_init(&unused, a->var) &&
-               (a->early.count == 0 || (a->early.count == 1 && !copy->scaled));
+    a->general = a->count > 1 || !loco_quick_reader_init(&unused, a->var) || a->early.count > 1 ||
+                 (a->early.count == 1 && copy->scaled);
     a->to = a->early.count ? copy->to : a->at;
 }
 
 /* Links of one array whose senders did the same step have messages of the same age, so they are
- * judged together. Not so if senders may come and go. */
-static bool make_ends_group(const struct hil_step *s, unsigned i)
+ * judged together, and so are their round trips. Not so if senders may come and go. */
+static bool make_is_like_next(const struct hil_step *s, unsigned i)
 {
     const struct hil_input *a = &s->arrivals[i].input, *b = &s->arrivals[i + 1].input;
 
-    return s->goes_on || s->arrivals[i].ends_array || a->limit_ns != b->limit_ns ||
-           a->phase_ns != b->phase_ns || a->period_ns != b->period_ns;
+    return !s->goes_on && !s->arrivals[i].ends_array && a->limit_ns == b->limit_ns &&
+           a->phase_ns == b->phase_ns && a->period_ns == b->period_ns &&
+           s->arrivals[i].answers == s->arrivals[i + 1].answers;
+}
+
+static void make_alike(struct hil_step *s)
+{
+    for (unsigned i = s->arrival_count; i-- > 0;)
+        s->arrivals[i].alike = make_is_like_next(s, i) ? s->arrivals[i + 1].alike + 1 : 1;
 }
 
 /* Whether continuous components give none of the link's values. */
@@ -333,6 +340,7 @@ static bool make_is_computed(const struct hil_system *system, const struct hil_l
 
 static struct step_departure make_departure(const struct hil_step *s, unsigned i)
 {
+    static const struct step_arrival none;
     const struct hil_system *system = make_system(s);
     const struct hil_link *l = &system->links[s->node->config->first_link + i];
     const int back = hil_link_find(system, l->to, l->from);
@@ -343,7 +351,7 @@ static struct step_departure make_departure(const struct hil_step *s, unsigned i
         .from = l->values,
         .count = l->count,
         .computed = make_is_computed(system, l),
-        .back = back < 0 ? NULL : &s->arrivals[make_arrival_of(s, (unsigned)back)],
+        .back = back < 0 ? &none : &s->arrivals[make_arrival_of(s, (unsigned)back)],
     };
 }
 
@@ -577,7 +585,7 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
     if (rc)
         return rc;
     for (unsigned i = 0; i < (*step)->arrival_count; i++)
-        make_plain(*step, &(*step)->arrivals[i]);
+        make_general(*step, &(*step)->arrivals[i]);
     make_needs(*step);
     make_measures(*step);
     hil_step_make_ages(*step);
@@ -728,8 +736,7 @@ int hil_step_begin(struct hil_step *s)
         hil_step_forget_partial(s, a);
         hil_input_init(&a->input, s->node->run->scenario, l);
     }
-    for (unsigned i = 0; i < s->arrival_count; i++)
-        s->arrivals[i].ends_group = make_ends_group(s, i);
+    make_alike(s);
     for (unsigned i = 0; i < s->feed_count; i++)
         s->values[s->feeds[i].at] = NAN; /* so that each source's value counts as changed */
     hil_step_take_sources(s, 0);

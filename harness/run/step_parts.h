@@ -63,16 +63,17 @@ struct step_arrival {
     alignas(HIL_LINE) struct loco_quick_reader quick; /* for `var` */
     uint64_t step, acted_on;                          /* of the newest message; 0: none yet */
     unsigned at, count;                               /* its values, in values[] */
-    unsigned to;   /* if plain: the input that also gets the value, in values[] */
-    unsigned link; /* number in the system */
-    bool plain;   /* one value that goes unscaled to one input, and is loaded by the quick reader */
-    bool there;   /* it has values, and its sender is not away */
-    bool fresh;   /* some of its values are not latched yet */
-    bool answers; /* its round trips are counted in this node */
-    bool ends_group;        /* last of consecutive arrivals that have the same array and age */
-    bool ends_array;        /* last arrival of its array */
-    bool suspect;           /* it was stale, bad or away, so each step judges it */
-    bool away;              /* its sender died and is not back yet */
+    unsigned to;         /* unless general: the input that also gets the value, in values[] */
+    unsigned link;       /* number in the system */
+    unsigned alike;      /* so many arrivals, from this one on, are judged together */
+    bool general : 1;    /* it has several values, or a scaled one, or one for several inputs, or no
+                          * quick reader */
+    bool suspect : 1;    /* it was stale, bad or away, so each step judges it */
+    bool answers : 1;    /* its round trips are counted in this node */
+    bool ends_array : 1; /* last arrival of its array */
+    bool away : 1;       /* its sender died and is not back yet */
+    bool there;          /* it has values, and its sender is not away */
+    bool fresh;          /* some of its values are not latched yet */
     struct step_range late; /* copies to continuous components */
     struct loco_owned_var *var;
     struct step_range early; /* copies to sampled components */
@@ -89,7 +90,7 @@ struct step_arrival {
 struct step_departure {
     alignas(HIL_LINE) struct loco_quick_owner quick; /* for `var`, once it can be pushed quickly */
     const double *value;                             /* its only value; NULL: it has several */
-    const struct step_arrival *back; /* the link in the other direction; NULL: none */
+    const struct step_arrival *back; /* the link in the other direction, or one without messages */
     struct loco_owned_var *var;
     const unsigned *from; /* indices of its values among the node's outputs */
     unsigned count;
