@@ -18,8 +18,10 @@ static double averaged_share(const double at[2], double duty)
     return at[0] + (at[1] - at[0]) * duty;
 }
 
-/* The matrices depend on only these two values, so a step recomputes them only when one changes. */
-static void averaged_sample(struct averaged *p, double feeding, double load_ohm)
+/* The matrices depend on only these two values, so a step recomputes them only when one changes.
+ * That is seldom: inlined, it would cost every step saved registers and a stack protector. */
+__attribute__((noinline)) static void averaged_sample(struct averaged *p, double feeding,
+                                                      double load_ohm)
 {
     struct linear equations;
 

@@ -2,20 +2,7 @@
 
 #include <math.h>
 
-/* Each power of two has a row of buckets; the first two rows are both 1 ns wide. */
-enum { LAST = HIL_HISTOGRAM_BUCKETS - 1, HALF_LOG2 = 6 };
-
-_Static_assert(1 << HALF_LOG2 == HIL_HISTOGRAM_HALF, "a row is a power of two");
-
-unsigned hil_histogram_bucket(uint64_t ns)
-{
-    /* The bit makes values below HALF use the first row unchanged. */
-    const int log2 = 63 - __builtin_clzll(ns | HIL_HISTOGRAM_HALF);
-    const unsigned shift = (unsigned)(log2 - HALF_LOG2);
-    const unsigned bucket = shift * HIL_HISTOGRAM_HALF + (unsigned)(ns >> shift);
-
-    return bucket < LAST ? bucket : LAST;
-}
+enum { LAST = HIL_HISTOGRAM_BUCKETS - 1 };
 
 uint64_t hil_histogram_bucket_start(unsigned i)
 {
@@ -24,20 +11,6 @@ uint64_t hil_histogram_bucket_start(unsigned i)
     if (row < 2)
         return i;
     return (uint64_t)(i % HIL_HISTOGRAM_HALF + HIL_HISTOGRAM_HALF) << (row - 1);
-}
-
-void hil_histogram_add_many(struct hil_histogram *histogram, uint64_t ns, uint64_t count)
-{
-    histogram->buckets[hil_histogram_bucket(ns)] += count;
-    histogram->count += count;
-    histogram->sum += count * ns;
-    if (count && ns > histogram->max)
-        histogram->max = ns;
-}
-
-void hil_histogram_add(struct hil_histogram *histogram, uint64_t ns)
-{
-    hil_histogram_add_many(histogram, ns, 1);
 }
 
 /* How many values of a series, at most `count`, are below `end`. */

@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 enum {
-    HIL_HISTOGRAM_HALF = 64,                         /* buckets in each power of two */
-    HIL_HISTOGRAM_BUCKETS = 30 * HIL_HISTOGRAM_HALF, /* up to 2^35 ns */
+    HIL_HISTOGRAM_HALF_LOG2 = 6,
+    HIL_HISTOGRAM_HALF = 1 << HIL_HISTOGRAM_HALF_LOG2, /* buckets in each power of two */
+    HIL_HISTOGRAM_BUCKETS = 30 * HIL_HISTOGRAM_HALF,   /* up to 2^35 ns */
 };
 
 struct hil_histogram {
@@ -25,11 +26,33 @@ struct hil_histogram {
     uint64_t buckets[HIL_HISTOGRAM_BUCKETS];
 };
 
-/* Adds one value, in ns. Values from 34 s on count in the last bucket. Takes a few instructions. */
-void hil_histogram_add(struct hil_histogram *histogram, uint64_t ns);
+/* The bucket that has the value. Each power of two has a row of buckets; the first two rows are
+ * both 1 ns wide. */
+static inline unsigned hil_histogram_bucket(uint64_t ns)
+{
+    /* The bit makes values below HALF use the first row unchanged. */
+    const int log2 = 63 - __builtin_clzll(ns | HIL_HISTOGRAM_HALF);
+    const unsigned shift = (unsigned)(log2 - HIL_HISTOGRAM_HALF_LOG2);
+    const unsigned bucket = shift * HIL_HISTOGRAM_HALF + (unsigned)(ns >> shift);
 
-/* Adds one value `count` times. */
-void hil_histogram_add_many(struct hil_histogram *histogram, uint64_t ns, uint64_t count);
+    return bucket < HIL_HISTOGRAM_BUCKETS ? bucket : HIL_HISTOGRAM_BUCKETS - 1;
+}
+
+/* Adds one value, in ns, `count` times. Values from 34 s on count in the last bucket. */
+static inline void hil_histogram_add_many(struct hil_histogram *histogram, uint64_t ns,
+                                          uint64_t count)
+{
+    histogram->buckets[hil_histogram_bucket(ns)] += count;
+    histogram->count += count;
+    histogram->sum += count * ns;
+    if (count && ns > histogram->max)
+        histogram->max = ns;
+}
+
+static inline void hil_histogram_add(struct hil_histogram *histogram, uint64_t ns)
+{
+    hil_histogram_add_many(histogram, ns, 1);
+}
 
 /* Adds `count` values: ns, ns + step, ns + 2 step ... The time it takes is proportional to the
  * number of buckets, not of values. */
@@ -45,9 +68,6 @@ uint64_t hil_histogram_quantile(const struct hil_histogram *histogram, double qu
 
 /* Adds all of `from` to `to`. */
 void hil_histogram_merge(struct hil_histogram *to, const struct hil_histogram *from);
-
-/* The bucket that counts the value `ns`. */
-unsigned hil_histogram_bucket(uint64_t ns);
 
 /* The least value of bucket `i`, in ns. For i = HIL_HISTOGRAM_BUCKETS it is the end of the last
  * bucket. */

@@ -120,12 +120,13 @@ static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n,
 /* Advances over the interval that just ended, with the inputs held over it. */
 static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
 {
+    const struct step_part *end = s->parts + s->continuous;
     int rc = 0;
 
     s->stale = 0;
-    for (unsigned i = 0; !rc && i < s->continuous; i++)
-        if (!s->parts[i].failed)
-            rc = step_part(s, &s->parts[i], n, due);
+    for (struct step_part *p = s->parts; !rc && p < end; p++)
+        if (!p->failed)
+            rc = step_part(s, p, n, due);
     return rc;
 }
 
@@ -202,7 +203,8 @@ __attribute__((noinline)) static void step_record(const struct hil_step *s, uint
 }
 
 /* Writes every step's recorded values to the tap, for programs that watch. */
-static inline void step_tap(const struct hil_step *s, uint64_t n, uint64_t now)
+__attribute__((always_inline)) static inline void step_tap(const struct hil_step *s, uint64_t n,
+                                                           uint64_t now)
 {
     struct hil_tap_ring *ring = s->tap;
 
@@ -217,7 +219,8 @@ static inline void step_tap(const struct hil_step *s, uint64_t n, uint64_t now)
 }
 
 /* Inlined, so that a node without measures and a record pays only for the checks. */
-static inline void step_show(struct hil_step *s, uint64_t n, uint64_t due, uint64_t now)
+__attribute__((always_inline)) static inline void step_show(struct hil_step *s, uint64_t n,
+                                                            uint64_t due, uint64_t now)
 {
     if (s->measured_count)
         hil_step_measure(s, now);

@@ -235,8 +235,9 @@ _Static_assert(offsetof(struct hil_step, message) <= 2 * HIL_LINE &&
 
 static inline void hil_step_copy(const struct hil_step *s, struct step_range range)
 {
+    if (range.count == 0)
+        return;
     const struct step_copy *c = s->copies + range.first;
-
     for (unsigned i = 0; i < range.count; i++, c++) {
         const double value = s->values[c->from];
         s->values[c->to] = c->scaled ? c->scale * value + c->offset : value;

@@ -125,11 +125,11 @@ static inline void hil_tap_miss(struct hil_tap_ring *ring, uint64_t count)
  * can. */
 static inline void hil_tap_values(uint64_t *to, const double *from, unsigned count)
 {
-    for (unsigned i = 0; i < count; i += 2) {
+    for (const double *end = from + count; from < end; from += 2, to += 2) {
 #ifdef LOCO_PAIRS
-        loco_copy_pair(to + i, (const uint64_t *)from + i);
+        loco_copy_pair(to, (const uint64_t *)from);
 #else
-        loco_copy(to + i, from + i, 2 * sizeof *to);
+        loco_copy(to, from, 2 * sizeof *to);
 #endif
     }
 }
@@ -145,8 +145,10 @@ static inline uint64_t *hil_tap_row(struct hil_tap_ring *ring)
 /* Prefetches the next row. It was last written so long ago that it is in no cache. */
 static inline void hil_tap_fetch(struct hil_tap_ring *ring)
 {
-    __builtin_prefetch(hil_tap_row(ring), 1);
-    __builtin_prefetch(hil_tap_row(ring) + 8, 1);
+    const uint64_t *row = hil_tap_row(ring);
+
+    __builtin_prefetch(row, 1);
+    __builtin_prefetch(row + 8, 1);
 }
 
 static inline void hil_tap_commit(struct hil_tap_ring *ring, uint64_t *row, uint64_t n,
