@@ -120,7 +120,9 @@ static void queue_invert_nodes(struct loco_shared_queue *q)
 }
 
 /* On coherent memory the slots of a run of tickets fill a cache line. If the nodes' slots took
- * turns, several lines would be in use at a time, and each by pushes and pops for longer. */
+ * turns, several lines would be in use at a time, and each by pushes and pops for longer. The
+ * price: nodes that push in turns meet in a line. If both of two nodes push and pop all the time,
+ * each pair of calls takes 300 ns in place of 200. */
 static uint32_t queue_run_shift(const struct loco_shared_queue *q)
 {
     uint32_t shift = 0;
