@@ -303,7 +303,7 @@ $(BUILD)/test-unit: private LINK += $(ALLOCATIONS:%=-Wl,--wrap=%)
 # work with other sanitizers; with those it interrupts only at the fabric's operations.
 PREEMPTED := $(if $(findstring -fsanitize,$(CFLAGS)),,-fsanitize=thread -Wno-tsan \
                --param tsan-instrument-func-entry-exit=0)
-WRAPPED   := pthread_mutex_lock pthread_mutex_unlock
+WRAPPED   := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock
 SIM_LINK   = $(LINK) $(if $(PREEMPTED),$(WRAPPED:%=-Wl,--wrap=%))
 
 $(BUILD)/sim/%.o: %.c Makefile | $(NEEDED)

@@ -9,6 +9,7 @@
  * thread of the process, so pthread cannot tell them apart. The lock functions below can; the
  * linker puts them in place of pthread's (--wrap).
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -172,6 +173,11 @@ static struct held *find_held(const void *what, const struct sim_fiber *by)
     return NULL;
 }
 
+static bool is_held_by_another(const struct sim *s, const void *what)
+{
+    return find_held(what, NULL) && !find_held(what, s->current);
+}
+
 static void hold(struct sim *s, const void *what)
 {
     struct held *own = find_held(what, s->current);
@@ -209,8 +215,24 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
         return __real_pthread_mutex_lock(mutex);
     forget_others(s);
     before_access();
-    while (find_held(mutex, NULL) && !find_held(mutex, s->current))
+    while (is_held_by_another(s, mutex))
         sim_wait_for_change(s);
+    hold(s, mutex);
+    return 0;
+}
+
+int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    struct sim *s = simulation();
+
+    if (!s)
+        return __real_pthread_mutex_trylock(mutex);
+    forget_others(s);
+    before_access();
+    if (is_held_by_another(s, mutex))
+        return EBUSY;
     hold(s, mutex);
     return 0;
 }

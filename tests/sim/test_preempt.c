@@ -68,6 +68,27 @@ Test(preempt, a_lock_keeps_threads_apart)
     surprised_only_without(counting);
 }
 
+/* Every second round tries first. */
+static void counting_by_tries(void *arg)
+{
+    struct shared *s = arg;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        if (s->right && (i % 2 || pthread_mutex_trylock(&s->lock)))
+            pthread_mutex_lock(&s->lock);
+        int before = s->count;
+        s->count = before + 1;
+        s->surprise |= s->count != before + 1;
+        if (s->right)
+            pthread_mutex_unlock(&s->lock);
+    }
+}
+
+Test(preempt, a_lock_that_was_tried_keeps_threads_apart)
+{
+    surprised_only_without(counting_by_tries);
+}
+
 /* --- between an operation's number and its post ----------------------------------------------- */
 
 struct watch {
