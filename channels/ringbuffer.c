@@ -196,8 +196,9 @@ static bool ring_has_room(struct loco_ringbuffer *rb, size_t size)
 static bool ring_all_connected(const struct loco_ringbuffer *rb)
 {
     for (unsigned m = 0; m < rb->channel.member_count; m++)
-        if (!ring_member_lost(rb, m) &&
-            (!loco_member_connected(&rb->channel.members[m]) || !rb->acks.rows[1 + m]))
+        /* In this order: a member that was connected may be lost before the second look. */
+        if ((!loco_member_connected(&rb->channel.members[m]) || !rb->acks.rows[1 + m]) &&
+            !ring_member_lost(rb, m))
             return false;
     return true;
 }
