@@ -251,8 +251,7 @@ static bool step_rests(const struct hil_step *s, const struct step_part *p)
 
 static int step_compute_part(struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
 {
-    if (p->local.count)
-        hil_step_copy(s, p->local);
+    hil_step_copy(s, p->local);
     p->rests = s->unfit && step_rests(s, p);
     return p->rests || p->failed ? 0 : step_part(s, p, n, due);
 }
