@@ -428,23 +428,28 @@ static void make_measure(struct hil_step *s, struct step_measured *to, unsigned 
         s->signals[first + i] = hil_step_signal_at(s, &m->signals[i]);
 }
 
+/* Makes the plain measures, or the others. `made` and `at` count measures and their signals. */
+static void make_measures_of_kind(struct hil_step *s, bool plain, unsigned *made, unsigned *at)
+{
+    const unsigned *measures = s->node->config->measures;
+
+    for (unsigned i = 0; i < s->measured_count; i++) {
+        if (hil_step_measure_is_plain(s, measures[i]) != plain)
+            continue;
+        make_measure(s, &s->measures[*made], measures[i], *at);
+        *at += s->measures[(*made)++].signals.count;
+    }
+}
+
 static void make_measures(struct hil_step *s)
 {
     const struct hil_node_config *config = s->node->config;
     unsigned made = 0, at = 0;
 
-    for (int plain = 0; plain < 2; plain++) {
-        for (unsigned i = 0; i < s->measured_count; i++) {
-            if (hil_step_measure_is_plain(s, config->measures[i]) != plain)
-                continue;
-            make_measure(s, &s->measures[made], config->measures[i], at);
-            at += s->measures[made++].signals.count;
-        }
-        if (plain)
-            continue;
-        s->samples.computed = made;
-        s->samples.plain = s->signals + at;
-    }
+    make_measures_of_kind(s, false, &made, &at);
+    s->samples.computed = made;
+    s->samples.plain = s->signals + at;
+    make_measures_of_kind(s, true, &made, &at);
     hil_step_make_samples(s);
     for (unsigned i = 0; i < config->recorded_count; i++)
         make_recorded(s, hil_step_signal_at(s, &config->recorded[i]));
