@@ -48,19 +48,27 @@ static void surprised_only_without(void (*body)(void *arg))
 
 /* --- between two instructions, unless a lock is held ------------------------------------------ */
 
-static void counting(void *arg)
+static void count_with(struct shared *s, void (*take)(pthread_mutex_t *lock))
 {
-    struct shared *s = arg;
-
     for (int i = 0; i < ROUNDS; i++) {
         if (s->right)
-            pthread_mutex_lock(&s->lock);
+            take(&s->lock);
         int before = s->count;
         s->count = before + 1;
         s->surprise |= s->count != before + 1;
         if (s->right)
             pthread_mutex_unlock(&s->lock);
     }
+}
+
+static void take(pthread_mutex_t *lock)
+{
+    pthread_mutex_lock(lock);
+}
+
+static void counting(void *arg)
+{
+    count_with(arg, take);
 }
 
 Test(preempt, a_lock_keeps_threads_apart)
@@ -68,20 +76,15 @@ Test(preempt, a_lock_keeps_threads_apart)
     surprised_only_without(counting);
 }
 
-/* Every second round tries first. */
+static void try_and_take(pthread_mutex_t *lock)
+{
+    if (pthread_mutex_trylock(lock))
+        pthread_mutex_lock(lock);
+}
+
 static void counting_by_tries(void *arg)
 {
-    struct shared *s = arg;
-
-    for (int i = 0; i < ROUNDS; i++) {
-        if (s->right && (i % 2 || pthread_mutex_trylock(&s->lock)))
-            pthread_mutex_lock(&s->lock);
-        int before = s->count;
-        s->count = before + 1;
-        s->surprise |= s->count != before + 1;
-        if (s->right)
-            pthread_mutex_unlock(&s->lock);
-    }
+    count_with(arg, try_and_take);
 }
 
 Test(preempt, a_lock_that_was_tried_keeps_threads_apart)
