@@ -1,6 +1,7 @@
 /*
  * Makes each allocation of the setup fail once. The setup must then undo its work and return
- * -ENOMEM. (Under `make sanitize` nothing may leak, either.)
+ * -ENOMEM. (Under `make sanitize` nothing may leak, either.) Later, a fabric that has no memory for
+ * a message or for news must end the connection: a peer may be lost, but not wait for ever.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -8,9 +9,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "channels/loco/loco.h"
 #include "folder.h"
+#include "tests/ends.h"
 
 /* --- the library's allocations, which the linker leads here (--wrap) -------------------------- */
 
@@ -30,9 +33,15 @@ int __wrap_asprintf(char **text, const char *format, ...) __attribute__((format(
 /* The number of the calling thread's allocations until one fails; negative: none fails. */
 static _Thread_local long until_failure = -1;
 
+/* The same for the allocations of all threads but the test's. */
+static _Atomic long others_until_failure = -1;
+static _Thread_local bool is_the_tests;
+
 static bool allocation_fails(void)
 {
-    return until_failure >= 0 && until_failure-- == 0;
+    if (until_failure >= 0)
+        return until_failure-- == 0;
+    return !is_the_tests && others_until_failure >= 0 && others_until_failure-- == 0;
 }
 
 void *__wrap_malloc(size_t size)
@@ -155,4 +164,117 @@ Test(no_memory, is_an_error_of_the_setup, .init = folder_open, .fini = folder_cl
         failures += rc != 0;
     }
     cr_assert_gt(failures, 100);
+}
+
+/* --- tcp: the threads of the fabric --------------------------------------------------------------
+ */
+
+static bool is_up(const struct end *e)
+{
+    return e->ear.ups > e->ear.losts;
+}
+
+/* Runs the life of two nodes, in which one allocation of the fabric's threads fails. */
+static void meet_and_part(struct loco_fabric *fabric, long failing)
+{
+    struct end ends[2];
+
+    others_until_failure = failing;
+    for (uint32_t id = 0; id < 2; id++) {
+        cr_assert_eq(open_node(&ends[id], fabric, id, 2), 0);
+        cr_assert_eq(map(&ends[id]), 0);
+    }
+    WAIT_UNTIL(&ends[0], is_up(&ends[0]) && is_up(&ends[1]));
+    close_node(&ends[0]);
+    WAIT_UNTIL(&ends[1], !is_up(&ends[1]));
+    close_node(&ends[1]);
+}
+
+Test(no_memory, on_tcp_nodes_meet_and_part_all_the_same)
+{
+    const char *const addresses[] = {own_loopback(), own_loopback()};
+    const struct loco_tcp_config config = {
+        .addresses = addresses, .address_count = 2, .timeout_ms = 20000};
+    struct loco_fabric *fabric;
+    bool reached = true;
+    long n = 0;
+
+    is_the_tests = true;
+    cr_assert_eq(loco_tcp_open(&fabric, &config), 0);
+    for (; reached; n++) {
+        meet_and_part(fabric, n);
+        reached = others_until_failure < 0;
+    }
+    others_until_failure = -1;
+    loco_tcp_close(fabric);
+    cr_expect_gt(n, 10);
+}
+
+/* --- shm: a message that must be queued --------------------------------------------------------
+ */
+
+static _Atomic bool hears_nothing;
+
+/* Keeps the peer's control thread from receiving. */
+static void hear_later(void *arg, uint32_t peer, const void *message, size_t size)
+{
+    (void)arg, (void)peer, (void)message, (void)size;
+    while (hears_nothing)
+        usleep(1000);
+}
+
+static void open_hearer(struct end *e, struct loco_fabric *fabric)
+{
+    struct loco_events events = ear_events(&e->ear);
+
+    *e = (struct end){.fabric = fabric};
+    events.message = hear_later;
+    cr_assert_eq(fabric->ops->node_open(fabric, 1, 2, (struct loco_secret){0}, &events, &e->node),
+                 0);
+    cr_assert_eq(fabric->ops->meet(e->node, 0), 0);
+}
+
+/* Sends messages until one is queued, which takes memory. */
+static void send_until_queued(const struct end *e)
+{
+    enum { MANY = 1000 };
+
+    for (until_failure = MANY; until_failure == MANY;)
+        cr_assert_eq(e->fabric->ops->send(e->node, 1, "hello", 5), 0);
+    until_failure = -1;
+}
+
+/* The first message of a new arena has the memory file, and the second one says where the arena is.
+ */
+static void lose_a_message(long failing)
+{
+    struct loco_fabric *fabrics[2];
+    struct end ends[2];
+
+    hears_nothing = true;
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(loco_shm_open(&fabrics[i], in_folder("run")), 0);
+    cr_assert_eq(open_node(&ends[0], fabrics[0], 0, 2), 0);
+    open_hearer(&ends[1], fabrics[1]);
+    WAIT_UNTIL(&ends[0], is_up(&ends[0]) && is_up(&ends[1]));
+    send_until_queued(&ends[0]);
+    until_failure = failing;
+    cr_expect_eq(map(&ends[0]), 0);
+    cr_expect_eq(until_failure, -1, "the peer was told of the arena at once");
+    hears_nothing = false;
+    for (int i = 0; i < 2; i++)
+        WAIT_UNTIL(&ends[i], ends[i].ear.losts == 1);
+    for (int i = 0; i < 2; i++)
+        WAIT_UNTIL(&ends[i], ends[i].ear.ups == 2);
+    for (int i = 0; i < 2; i++) {
+        close_node(&ends[i]);
+        loco_shm_close(fabrics[i]);
+    }
+}
+
+Test(no_memory, on_shm_a_message_is_lost_only_with_its_peer, .init = folder_open,
+     .fini = folder_close)
+{
+    for (long failing = 0; failing < 2; failing++)
+        lose_a_message(failing);
 }

@@ -71,24 +71,25 @@ static int connection_send_now(int socket, const void *data, size_t size, int fd
     return errno == EPIPE ? -ECONNRESET : -errno; /* the control thread will notice the end */
 }
 
-/* A process that does not take its messages counts as lost. The shutdown lets the control thread
- * find the end of the connection. */
-static int connection_overrun(struct shm_connection *c)
+/* A process that a message cannot reach counts as lost. The shutdown lets the control thread find
+ * the end of the connection. */
+static int connection_end(struct shm_connection *c, int error)
 {
-    c->overrun = true;
     shutdown(c->fd, SHUT_RDWR);
-    return -ECONNRESET;
+    return error;
 }
 
 static int connection_enqueue(struct shm_connection *c, const void *data, size_t size, int fd)
 {
     const bool first = !c->unsent.first;
 
-    if (!loco_unsent_has_room(&c->unsent, size, (size_t)LOCO_UNSENT_MAX * (c->pairs + 1)))
-        return connection_overrun(c);
+    if (!loco_unsent_has_room(&c->unsent, size, (size_t)LOCO_UNSENT_MAX * (c->pairs + 1))) {
+        c->overrun = true;
+        return connection_end(c, -ECONNRESET);
+    }
     struct loco_unsent_message *m = loco_unsent_add(&c->unsent, data, size, NULL, 0);
     if (!m)
-        return -ENOMEM;
+        return connection_end(c, -ENOMEM);
     m->descriptor = fd;
     if (first)
         shm_watch(c->shm, EPOLL_CTL_MOD, c->fd, c, EPOLLIN | EPOLLOUT);

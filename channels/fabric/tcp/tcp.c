@@ -87,6 +87,7 @@ static void tcp_free_node(struct tcp_node *n)
         free(n->arenas);
         n->arenas = next;
     }
+    free(n->quiet);
     free(n->addresses);
     free(n->peers);
     free(n);
@@ -129,7 +130,8 @@ static int tcp_make_peers(struct tcp_node *n)
 
     n->peers = calloc(count, sizeof *n->peers);
     n->addresses = calloc(count, sizeof *n->addresses);
-    if (!n->peers || !n->addresses)
+    n->quiet = tcp_told_new(n, TCP_QUIET, 0);
+    if (!n->peers || !n->addresses || !n->quiet)
         return -ENOMEM;
     for (uint32_t id = 0; id < count; id++) {
         n->peers[id].id = id;

@@ -107,9 +107,12 @@ int tcp_send(struct loco_node *base, uint32_t peer, const void *message, size_t 
 void tcp_establish(struct tcp_connection *c)
 {
     struct tcp_node *n = c->end.node;
+    struct tcp_told *up = tcp_told_new(n, TCP_UP, c->peer->id);
 
-    c->arenas = calloc(1, sizeof *c->arenas);
+    c->loss = tcp_told_new(n, TCP_LOST, c->peer->id);
+    c->arenas = up && c->loss ? calloc(1, sizeof *c->arenas) : NULL;
     if (!c->arenas) {
+        free(up);
         tcp_connection_drop(c);
         return;
     }
@@ -123,7 +126,7 @@ void tcp_establish(struct tcp_connection *c)
         control_post(c, TCP_HERE, NULL, 0);
     for (uint32_t i = 0; i < atomic_load(&n->own.count); i++)
         tcp_post_arena(c, i);
-    tcp_tell(n, TCP_UP, c->peer->id);
+    tcp_tell(up);
 }
 
 /* --- hearing -------------------------------------------------------------------------------- */
@@ -143,6 +146,16 @@ static bool control_learn_arena(struct tcp_connection *c, const unsigned char *b
     return true;
 }
 
+/* Passes a message on to the core. Returns false if the core has too many to hear. */
+static bool control_pass_on(struct tcp_connection *c, const unsigned char *body, size_t size)
+{
+    if (c->peer->untold + size > LOCO_UNSENT_MAX)
+        return false;
+    if (tcp_tell_message(c, body, size))
+        tcp_connection_end(c);
+    return true;
+}
+
 /* Handles a message; returns false for one that no node sends. */
 static bool control_understand(struct tcp_connection *c, const struct tcp_head *h,
                                const unsigned char *body)
@@ -151,7 +164,7 @@ static bool control_understand(struct tcp_connection *c, const struct tcp_head *
     case TCP_ARENA:
         return control_learn_arena(c, body, h->size);
     case TCP_CORE:
-        return c->peer->untold + h->size <= LOCO_UNSENT_MAX && !tcp_tell_message(c, body, h->size);
+        return control_pass_on(c, body, h->size);
     case TCP_ALIVE:
         return h->size == 0;
     case TCP_BYE:
@@ -238,6 +251,7 @@ void tcp_connection_drop(struct tcp_connection *c)
     if (c->proven && !control_is_connected_with(n->tcp, c->process))
         tcp_lanes_end(n->tcp, c->process);
     loco_unsent_clear(&c->unsent);
+    free(c->loss);
     tcp_bury(n->tcp, &c->end);
 }
 
@@ -250,7 +264,10 @@ static void control_lose(struct tcp_connection *c)
 
     tcp_targets_drop(n, p);
     tcp_links_break(n, c->arenas);
-    p->lost = !tcp_tell(n, c->bye ? TCP_LEFT : TCP_LOST, p->id);
+    p->lost = true;
+    c->loss->news = c->bye ? TCP_LEFT : TCP_LOST;
+    tcp_tell(c->loss);
+    c->loss = NULL;
     p->try_at = tcp_now() + RETRY_MS * TCP_MS;
     tcp_connection_drop(c);
 }

@@ -138,12 +138,6 @@ static void greet_warn_of(struct tcp_node *n, uint32_t id, uint32_t count, const
                  n->base.count, id, count, why);
 }
 
-/* Tells the core of a peer that has proven itself, but has a different number of nodes. */
-static void greet_note_foreigner(struct tcp_node *n, uint32_t count)
-{
-    tcp_tell(n, TCP_FOREIGN, count);
-}
-
 /* --- the called end ----------------------------------------------------------------------- */
 
 /* Refuses with a proof of `claim`, or without a proof (NULL). */
@@ -258,7 +252,7 @@ static void greet_hear_proof(struct tcp_connection *c, const struct tcp_greeting
         greet_refuse_stranger(c, LOCO_UNPROVEN);
     } else if (c->other_count != n->base.count) {
         greet_warn_of(n, c->other_id, c->other_count, loco_refusal_of(LOCO_FOREIGN));
-        greet_note_foreigner(n, c->other_count);
+        tcp_tell_foreigner(n, c->other_count);
         greet_refuse_with(c, LOCO_FOREIGN, &answer);
     } else {
         greet_accept_control(c, g);
@@ -324,7 +318,7 @@ static void greet_hear_refusal(struct tcp_connection *c, const struct tcp_greeti
                  n->base.count, p->id);
     }
     if (greet_proves_foreign(c, g))
-        greet_note_foreigner(n, g->count);
+        tcp_tell_foreigner(n, g->count);
     tcp_connection_drop(c);
 }
 

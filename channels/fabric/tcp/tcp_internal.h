@@ -211,6 +211,7 @@ struct tcp_connection {
     uint64_t links_seen[TCP_LINKS_MAX / 64]; /* numbers of the peer's links */
     struct loco_unsent unsent;
     struct tcp_arenas *arenas;
+    struct tcp_told *loss; /* to be told when the established connection ends */
     size_t in;
     unsigned char input[sizeof(struct tcp_head) + TCP_MESSAGE_MAX];
     struct tcp_connection *next; /* in the list of strangers */
@@ -243,7 +244,8 @@ struct tcp_node {
     struct tcp_peer *peers; /* by id, itself included */
     struct tcp_connection *strangers;
     unsigned stranger_count, refusals;
-    uint64_t leave_by; /* it leaves: when the connections it still has are cut; 0: it stays */
+    uint64_t leave_by;      /* it leaves: when the connections it still has are cut; 0: it stays */
+    struct tcp_told *quiet; /* to be told last */
     _Atomic bool closing;
     bool closed;
     struct tcp_node *next;
@@ -306,8 +308,15 @@ void tcp_wake(struct tcp *tcp);
 /* --- tcp_tell.c: all but the thread with the fabric's lock held */
 
 void *tcp_telling_thread(void *tcp);
-int tcp_tell(struct tcp_node *node, enum tcp_news news, uint32_t peer);
+/* Makes news without data. NULL: there is no memory. News that must not fail is made early: of a
+ * peer's loss when the peer connects, and of a node's end when the node opens. */
+struct tcp_told *tcp_told_new(struct tcp_node *node, enum tcp_news news, uint32_t peer);
+/* Tells the news, and frees it then. */
+void tcp_tell(struct tcp_told *told);
+/* Returns 0 or -ENOMEM. */
 int tcp_tell_message(struct tcp_connection *connection, const void *message, size_t size);
+/* These two do nothing if there is no memory. The node met one of a network of `count` nodes. */
+void tcp_tell_foreigner(struct tcp_node *node, uint32_t count);
 void tcp_warn(struct tcp_node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tcp_forget_told(struct tcp *tcp);
 

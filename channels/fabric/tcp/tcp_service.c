@@ -88,7 +88,8 @@ static void service_end_node(struct tcp_node *n)
         if (p->connection)
             tcp_connection_drop(p->connection);
     }
-    tcp_tell(n, TCP_QUIET, 0);
+    tcp_tell(n->quiet);
+    n->quiet = NULL;
 }
 
 /* Returns whether the node is to be looked after again soon. Takes it off the list when it has

@@ -9,32 +9,54 @@
 
 /* --- with the lock held ------------------------------------------------------------------- */
 
-static int tell_news(struct tcp_node *n, enum tcp_news news, uint32_t peer, const void *data,
-                     size_t size)
+static struct tcp_told *tell_make(struct tcp_node *n, enum tcp_news news, uint32_t peer,
+                                  size_t size)
 {
-    struct tcp *t = n->tcp;
     struct tcp_told *told = malloc(sizeof *told + size);
 
-    if (!told)
-        return -ENOMEM;
-    *told = (struct tcp_told){.node = n, .news = news, .peer = peer, .size = size};
-    if (size)
-        memcpy(told->data, data, size);
+    if (told)
+        *told = (struct tcp_told){.node = n, .news = news, .peer = peer, .size = size};
+    return told;
+}
+
+struct tcp_told *tcp_told_new(struct tcp_node *n, enum tcp_news news, uint32_t peer)
+{
+    return tell_make(n, news, peer, 0);
+}
+
+void tcp_tell(struct tcp_told *told)
+{
+    struct tcp *t = told->node->tcp;
+
     *t->told_end = told;
     t->told_end = &told->next;
     pthread_cond_signal(&t->news);
-    return 0;
 }
 
-int tcp_tell(struct tcp_node *n, enum tcp_news news, uint32_t peer)
+static int tell_data(struct tcp_node *n, enum tcp_news news, uint32_t peer, const void *data,
+                     size_t size)
 {
-    return tell_news(n, news, peer, NULL, 0);
+    struct tcp_told *told = tell_make(n, news, peer, size);
+
+    if (!told)
+        return -ENOMEM;
+    memcpy(told->data, data, size);
+    tcp_tell(told);
+    return 0;
 }
 
 int tcp_tell_message(struct tcp_connection *c, const void *message, size_t size)
 {
-    c->peer->untold += size;
-    return tell_news(c->end.node, TCP_SAID, c->peer->id, message, size);
+    int rc = tell_data(c->end.node, TCP_SAID, c->peer->id, message, size);
+
+    if (!rc)
+        c->peer->untold += size;
+    return rc;
+}
+
+void tcp_tell_foreigner(struct tcp_node *n, uint32_t count)
+{
+    tell_data(n, TCP_FOREIGN, count, "", 0);
 }
 
 void tcp_warn(struct tcp_node *n, const char *format, ...)
@@ -45,7 +67,7 @@ void tcp_warn(struct tcp_node *n, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tell_news(n, TCP_WARNING, 0, text, strlen(text) + 1);
+    tell_data(n, TCP_WARNING, 0, text, strlen(text) + 1);
 }
 
 /* --- the thread --------------------------------------------------------------------------- */
