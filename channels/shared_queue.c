@@ -253,7 +253,7 @@ static uint64_t slot_checksum(const struct loco_shared_queue *q, uint64_t turn, 
 struct call {
     struct loco_shared_queue *queue;
     bool pops;
-    uint64_t *block;       /* a mem_ref, for slots out of reach; NULL: none was needed so far */
+    uint64_t *block;       /* a mem_ref, for slots out of reach; NULL on coherent memory */
     bool given_up;         /* the call ended while the network still uses the block */
     struct loco_ack using; /* then: what uses it */
     struct loco_wait wait;
@@ -316,6 +316,16 @@ static int slot_is_turn(struct call *c, uint64_t turn)
     if (rc || c->block[TURN] != turn)
         return rc;
     return c->pops ? slot_read_entry(c, turn) : 1;
+}
+
+/* On coherent memory a slot is out of reach only before its node connects and after it is lost. An
+ * empty read says which; 0: the node has connected just now. */
+static int slot_why_out_of_reach(const struct call *c)
+{
+    const struct slot *s = &c->slot;
+    uint64_t nothing;
+
+    return loco_region_read(c->queue->slots, s->member, s->offset, &nothing, 0).error;
 }
 
 static int slot_write(struct loco_shared_queue *q, const struct slot *s, size_t word,
@@ -428,9 +438,8 @@ static int call_is_turn(struct call *c)
     if (atomic_load_explicit(&c->queue->broken, memory_order_relaxed))
         return -ECONNRESET;
     c->slot = slot_of_ticket(c->queue, c->ticket);
-    if (!c->slot.direct && !c->block && call_take_block(c))
-        return -ENOBUFS;
-    int rc = slot_is_turn(c, 2 * c->ticket + c->pops);
+    int rc = c->slot.direct || c->block ? slot_is_turn(c, 2 * c->ticket + c->pops)
+                                        : slot_why_out_of_reach(c);
     if (rc == -ECONNRESET) /* known here perhaps before queue_on_lost is called */
         atomic_store(&c->queue->broken, true);
     return rc;

@@ -72,6 +72,8 @@ void loco_shared_queue_fini(struct loco_shared_queue *queue);
  * wait for room, or for an entry, for at most `timeout_ns` (UINT64_MAX: without a limit). Return
  *      0
  *      -ETIMEDOUT   the queue is unchanged
+ *      -ENOTCONN    a participant has not connected yet. Without a time limit, only while that is
+ *                   the host; the slots of the others are waited for
  *      -ECONNRESET  a participant was lost
  *      -EBADMSG     an entry was overwritten by something else
  *      -ENOBUFS     the thread's mem_refs are all taken; on coherent memory none is needed

@@ -940,6 +940,25 @@ static void queue_leaver_body(struct node *n)
 
 ON_EACH_FABRIC(shared_queue, leaver_ends_waits, 3, queue_leaver_body)
 
+/* The thread's mem_refs. On coherent memory the queue needs none of them. */
+struct blocks {
+    void *at[256];
+    unsigned count;
+};
+
+static void take_blocks(const struct node *n, struct blocks *b)
+{
+    for (b->count = 0; b->count < 256; b->count++)
+        if (!(b->at[b->count] = loco_mem_ref_take(n->mgr)))
+            return;
+}
+
+static void put_blocks(const struct node *n, const struct blocks *b)
+{
+    for (unsigned i = 0; i < b->count; i++)
+        loco_mem_ref_put(n->mgr, b->at[i]);
+}
+
 /* Node 0 pushes before node 1 has constructed its endpoint, which it does when node 0 says so. A
  * push without a time limit has taken its ticket, so it waits. */
 static void early_push_body(struct node *n)
@@ -947,6 +966,7 @@ static void early_push_body(struct node *n)
     enum { CAPACITY = 8 };
     struct loco_shared_queue queue;
     struct loco_shared_region r;
+    struct blocks blocks = {.count = 0};
     const uint64_t go = 1;
     uint64_t entry = 0;
 
@@ -961,8 +981,11 @@ static void early_push_body(struct node *n)
             CHECK(n, loco_shared_queue_push(&queue, &entry, 0) == 0);
         CHECK(n, loco_shared_queue_push(&queue, &entry, TEST_TIMEOUT) == -ENOTCONN);
         loco_shared_region_write(&r, 1, 0, &go, sizeof go);
+        if (queue.coherent)
+            take_blocks(n, &blocks);
         for (; entry < CAPACITY; entry++)
             CHECK(n, loco_shared_queue_push(&queue, &entry, UINT64_MAX) == 0);
+        put_blocks(n, &blocks);
     }
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
     for (uint64_t got = CAPACITY, next = 0; n->id == 1 && next < CAPACITY; next++)
