@@ -12,14 +12,23 @@ static const uint64_t RECEIVE_NS = 20000;
 /* Before a step that takes longer than this, held messages of other steps are sent. */
 static const uint64_t LONG_NS = 20000;
 
-static struct hil_pending *most_urgent(const struct hil_executor *e)
+/* The loop whose step is due first; of several, the first one. Loops of one period lie together, so
+ * after a loop's step the next loop is mostly due at the same time. Then it is the first of all:
+ * no loop was due earlier, and those before it have made that step. */
+static struct hil_pending *most_urgent(struct hil_executor *e)
 {
-    struct hil_pending *first = &e->loops[0];
+    struct hil_pending *const end = e->loops + e->count;
 
-    for (unsigned i = 1; i < e->count; i++)
-        if (e->loops[i].at < first->at)
-            first = &e->loops[i];
-    return first;
+    if (e->urgent->at != e->urgent_at)
+        e->urgent++; /* its step was made */
+    if (e->urgent < end && e->urgent->at == e->urgent_at)
+        return e->urgent;
+    e->urgent = e->loops;
+    for (struct hil_pending *p = e->loops + 1; p < end; p++)
+        if (p->at < e->urgent->at)
+            e->urgent = p;
+    e->urgent_at = e->urgent->at;
+    return e->urgent;
 }
 
 /* Called at each turn of a wait, and before each step. */
@@ -99,10 +108,19 @@ static void stop_all(struct hil_executor *e)
         hil_loop_stop(e->loops[i].loop, now > start ? now - start : 0);
 }
 
+/* When the step begins, after the start. Waits until it is due, unless it was due when the step
+ * before it ended: then it begins at that time. */
+static uint64_t await_step(const struct hil_executor *e, const struct hil_pending *p)
+{
+    if (e->ended_ns > p->at)
+        return e->ended_ns;
+    return wait_until(e, e->start_ns + p->at) - e->start_ns;
+}
+
 /* Waits until the step is due, runs it, and finds the next one. */
 static int run_step(struct hil_executor *e, struct hil_pending *p)
 {
-    uint64_t begin = wait_until(e, e->start_ns + p->at) - e->start_ns;
+    const uint64_t begin = await_step(e, p);
 
     if (told_to_stop(e)) {
         stop_all(e);
@@ -116,8 +134,9 @@ static int run_step(struct hil_executor *e, struct hil_pending *p)
     if (rc)
         return rc;
     p->done = p->n + 1;
-    uint64_t end = hil_clock_now(&e->clock) - e->start_ns;
+    const uint64_t end = hil_clock_now(&e->clock) - e->start_ns;
     p->took_ns = end - begin;
+    e->ended_ns = end;
     rc = hil_loop_account(p->loop, p->n, begin, end, &p->n);
     p->at = hil_loop_begin_at(p->loop, p->n, begin, end);
     return rc;
@@ -129,9 +148,17 @@ static bool is_over(const struct hil_pending *p)
     return p->at >= p->loop->end_ns;
 }
 
+/* Whether the step was due when the one before it ended. */
 static bool is_due(const struct hil_executor *e, const struct hil_pending *p)
 {
-    return !is_over(p) && hil_clock_now(&e->clock) >= e->start_ns + p->at;
+    return !is_over(p) && e->ended_ns > p->at;
+}
+
+/* Sends the held messages. That takes time, so the next step needs another look at the clock. */
+static void send_held(struct hil_executor *e)
+{
+    loco_release(e->network);
+    e->ended_ns = 0;
 }
 
 /* Runs the next step, and steps of other loops that are due when it has ended. Their messages go
@@ -145,12 +172,12 @@ static int run_together(struct hil_executor *e)
     int rc = run_step(e, p);
     while (!rc && --left > 0 && is_due(e, p = most_urgent(e))) {
         if (p->took_ns > LONG_NS) {
-            loco_release(e->network);
+            send_held(e);
             loco_hold(e->network);
         }
         rc = run_step(e, p);
     }
-    loco_release(e->network);
+    send_held(e);
     return rc;
 }
 
@@ -188,6 +215,9 @@ int hil_executor_run(struct hil_executor *e)
     int rc = 0;
 
     e->receive_ticks = hil_clock_scaled(RECEIVE_NS, e->clock.ticks_per_ns);
+    e->urgent = e->loops;
+    e->urgent_at = UINT64_MAX;
+    e->ended_ns = 0;
     while (!rc && !is_over(most_urgent(e)))
         rc = e->network && e->count > 1 ? run_together(e) : run_step(e, most_urgent(e));
     if (!rc && !e->stopping)

@@ -30,6 +30,9 @@ struct hil_executor {
     enum hil_wait wait;
     unsigned count;
     struct hil_pending *loops;
+    struct hil_pending *urgent; /* the loop whose step is due first, as last looked up */
+    uint64_t urgent_at;         /* and when that step was due */
+    uint64_t ended_ns; /* when the last step ended, after the start; 0: time has passed since */
     /* A node's manager, if the fabric benefits: the executor receives while it waits, and short
      * steps that are due together send together. Else NULL. */
     struct loco_manager *network;

@@ -10,6 +10,9 @@
 #include "tracer.h"
 #include "tuner.h"
 
+/* What each step does is inlined in both kinds of step (step_run). */
+#define STEP_INLINE __attribute__((always_inline)) static inline
+
 /* --- 1. the continuous components advance ----------------------------------------------------- */
 
 void hil_step_make_safe(const struct step_part *p)
@@ -65,8 +68,8 @@ step_counted(const struct hil_step *s, const struct step_part *p, uint64_t n, ui
     return rc;
 }
 
-static inline int step_move(const struct hil_step *s, const struct step_part *p, uint64_t n,
-                            uint64_t due)
+STEP_INLINE int step_move(const struct hil_step *s, const struct step_part *p, uint64_t n,
+                          uint64_t due)
 {
     if (__builtin_expect(p->cost != NULL, 0))
         return step_counted(s, p, n, due);
@@ -103,7 +106,7 @@ __attribute__((cold, noinline)) static int step_stale(struct hil_step *s, struct
 
 /* In step 0 the outputs of continuous components are their initial ones, so of these only devices
  * are stepped. */
-static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
+STEP_INLINE int step_part(struct hil_step *s, struct step_part *p, uint64_t n, uint64_t due)
 {
     const bool moves = n > 0 || p->model->kind == HIL_SAMPLED || p->model->apply;
     const int rc = moves ? step_move(s, p, n, due) : 0;
@@ -118,7 +121,7 @@ static inline int step_part(struct hil_step *s, struct step_part *p, uint64_t n,
 }
 
 /* Advances over the interval that just ended, with the inputs held over it. */
-static int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
+STEP_INLINE int step_advance(struct hil_step *s, uint64_t n, uint64_t due)
 {
     const struct step_part *end = s->parts + s->continuous;
     int rc = 0;
@@ -149,7 +152,7 @@ static void step_release(const struct hil_step *s)
 }
 
 /* Sends the early departures and takes what has come. Returns 0, or -ESTALE. */
-static int step_begin_links(struct hil_step *s, uint64_t n, uint64_t now)
+STEP_INLINE int step_begin_links(struct hil_step *s, uint64_t n, uint64_t now)
 {
     hil_step_send(s, 0, s->early, n);
     return hil_step_take(s, n, now);
@@ -203,8 +206,7 @@ __attribute__((noinline)) static void step_record(const struct hil_step *s, uint
 }
 
 /* Writes every step's recorded values to the tap, for programs that watch. */
-__attribute__((always_inline)) static inline void step_tap(const struct hil_step *s, uint64_t n,
-                                                           uint64_t now)
+STEP_INLINE void step_tap(const struct hil_step *s, uint64_t n, uint64_t now, const bool plain)
 {
     struct hil_tap_ring *ring = s->tap;
 
@@ -212,23 +214,23 @@ __attribute__((always_inline)) static inline void step_tap(const struct hil_step
         return;
     uint64_t *row = hil_tap_row(ring), *to = row + HIL_TAP_VALUES;
     hil_tap_values(to, s->values, ring->values);
-    if (__builtin_expect(s->measured_count, 0))
+    if (!plain && __builtin_expect(s->measured_count, 0))
         loco_copy(to + ring->values, hil_step_sampled(s), s->samples.recorded * sizeof *to);
     if (__builtin_expect(!s->node->rehearsed, 1))
         hil_tap_commit(ring, row, n, now);
 }
 
 /* Inlined, so that a node without measures and a record pays only for the checks. */
-__attribute__((always_inline)) static inline void step_show(struct hil_step *s, uint64_t n,
-                                                            uint64_t due, uint64_t now)
+STEP_INLINE void step_show(struct hil_step *s, uint64_t n, uint64_t due, uint64_t now,
+                           const bool plain)
 {
-    if (s->measured_count)
+    if (!plain && s->measured_count)
         hil_step_measure(s, now);
-    if (s->tells_time && !s->stopping)
+    if (!plain && s->tells_time && !s->stopping)
         atomic_store_explicit(&s->node->run->state->elapsed_ns, now, memory_order_relaxed);
     if (s->node->stream)
         step_record(s, n, due, now);
-    step_tap(s, n, now);
+    step_tap(s, n, now, plain);
 }
 
 /* --- 4. the sampled components compute -------------------------------------------------------- */
@@ -315,13 +317,15 @@ static void step_unlatch_safe(struct hil_step *s)
         s->feeds[i].fresh = true;
 }
 
-static inline void step_copy_late(const struct hil_step *s)
+STEP_INLINE void step_copy_late(const struct hil_step *s, const bool plain)
 {
     for (unsigned i = 0; i < s->arrival_count; i++)
         if (s->arrivals[i].fresh) {
             hil_step_copy(s, s->arrivals[i].late);
             s->arrivals[i].fresh = false;
         }
+    if (plain)
+        return;
     for (unsigned i = 0; i < s->feed_count; i++)
         if (s->feeds[i].fresh) {
             hil_step_copy(s, s->feeds[i].late);
@@ -348,7 +352,7 @@ static int step_apply(struct hil_step *s, struct step_part *p, uint64_t n)
     return rc ? step_failed(s, p, n, "apply", rc) : 0;
 }
 
-static inline int step_latch(struct hil_step *s, uint64_t n)
+STEP_INLINE int step_latch(struct hil_step *s, uint64_t n, const bool plain)
 {
     int rc = 0;
 
@@ -356,12 +360,12 @@ static inline int step_latch(struct hil_step *s, uint64_t n)
         return 0;
     if (s->safe)
         step_unlatch_safe(s);
-    step_copy_late(s);
-    if (__builtin_expect(s->has_ages, 0) && s->replaced)
+    step_copy_late(s, plain);
+    if (!plain && __builtin_expect(s->has_ages, 0) && s->replaced)
         hil_step_replace_old(s, true);
     if (s->unfit)
         step_latch_safe(s);
-    for (unsigned i = 0; s->applies && !rc && i < s->continuous; i++)
+    for (unsigned i = 0; !plain && s->applies && !rc && i < s->continuous; i++)
         if (s->parts[i].model->apply && !s->parts[i].failed)
             rc = step_apply(s, &s->parts[i], n);
     return rc;
@@ -474,46 +478,51 @@ static int step_check_peers(const struct hil_step *s, uint64_t n)
     return node->id != 0 && loco_peer_lost(node->mgr, 0) ? -ECONNRESET : 0;
 }
 
-int hil_step_run(void *arg, uint64_t n, uint64_t now)
+/* `plain` is a constant. If it is true, the node has nothing but plants and their links (see struct
+ * hil_step), and the compiler leaves out all that others need. */
+STEP_INLINE int step_run(struct hil_step *s, uint64_t n, uint64_t now, const bool plain)
 {
-    struct hil_node *node = arg;
-    struct hil_step *s = node->step;
+    struct hil_node *node = s->node;
     const uint64_t due = hil_loop_due(&node->loop, n);
+    const bool split = !plain && s->split, has_ages = !plain && s->has_ages;
 
-    if (node->first && !s->split) /* each shard prefetches the lines of its own links */
+    if (node->first && !split) /* each shard prefetches the lines of its own links */
         hil_step_fetch_first(s);
     if (node->next)
         hil_step_fetch_first(node->next->step);
-    if (s->measured_count)
+    if (!plain && s->measured_count)
         hil_step_add_share(s); /* while the lines arrive */
     int rc = step_advance(s, n, due);
     if (rc)
         return rc;
-    if (s->tuned && __builtin_expect(hil_tuner_is_asked(s->tuner), 0))
+    if (!plain && s->tuned && __builtin_expect(hil_tuner_is_asked(s->tuner), 0))
         hil_tuner_step(s, n, due, now);
-    step_release(s);
-    if (s->answered)
+    if (!plain)
+        step_release(s);
+    if (!plain && s->answered)
         s->sent_ns[(n + 1) % STEP_SENT_MAX] = now;
-    const int old = __builtin_expect(s->has_ages, 0) ? hil_step_judge_ages(s, n, now) : 0;
-    const int stale = s->split ? step_begin_shards(s, n, now) : step_begin_links(s, n, now);
-    if (!s->split)
+    const int old = __builtin_expect(has_ages, 0) ? hil_step_judge_ages(s, n, now) : 0;
+    const int stale = split ? step_begin_shards(s, n, now) : step_begin_links(s, n, now);
+    if (!split)
         hil_step_fetch_first_out(s, s->early, s->departure_count);
-    if (s->feed_count)
+    if (!plain && s->feed_count)
         hil_step_take_sources(s, due);
-    hil_step_copy(s, s->local);
-    if (__builtin_expect(s->has_ages, 0) && s->replaced)
+    if (!plain)
+        hil_step_copy(s, s->local);
+    if (__builtin_expect(has_ages, 0) && s->replaced)
         hil_step_replace_old(s, false);
-    if (__builtin_expect(s->faulted, 0))
+    if (__builtin_expect(!plain && s->faulted, 0))
         hil_faulted_parts_look(s->faults);
-    step_show(s, n, due, now); /* shows the values in force until now */
-    rc = step_compute(s, n, due);
+    step_show(s, n, due, now, plain); /* shows the values in force until now */
+    if (!plain)
+        rc = step_compute(s, n, due);
     if (rc)
         return rc;
-    if (s->split)
+    if (split)
         step_end_shards(s);
     else
         hil_step_send(s, s->early, s->departure_count, n);
-    rc = step_latch(s, n);
+    rc = step_latch(s, n, plain);
     if (rc)
         return rc;
     if (__builtin_expect(s->unfit || s->troubled, 0))
@@ -522,9 +531,16 @@ int hil_step_run(void *arg, uint64_t n, uint64_t now)
     return stale || old ? -ESTALE : step_check_peers(s, n);
 }
 
+int hil_step_run(void *arg, uint64_t n, uint64_t now)
+{
+    struct hil_step *s = ((struct hil_node *)arg)->step;
+
+    return s->plain ? step_run(s, n, now, true) : step_run(s, n, now, false);
+}
+
 void hil_step_stand(void *arg, uint64_t n, uint64_t now)
 {
     struct hil_node *node = arg;
 
-    step_show(node->step, n, hil_loop_due(&node->loop, n), now);
+    step_show(node->step, n, hil_loop_due(&node->loop, n), now, false);
 }

@@ -94,7 +94,8 @@ static inline bool hil_step_is_quiet(const struct hil_step *s)
 
 /* Like hil_step_take_all, for a node without shards. Plants are quiet in most of their many steps,
  * so that case is inlined here. */
-static inline int hil_step_take(struct hil_step *s, uint64_t n, uint64_t now)
+__attribute__((always_inline)) static inline int hil_step_take(struct hil_step *s, uint64_t n,
+                                                               uint64_t now)
 {
     const struct step_arrival *a = s->arrivals;
 

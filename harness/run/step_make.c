@@ -715,13 +715,21 @@ bool hil_step_may_rehearse(const struct hil_step *s)
     return true;
 }
 
+static bool make_is_plain(const struct hil_step *s)
+{
+    return s->continuous && s->continuous == s->part_count && !s->feed_count &&
+           !s->measured_count && s->late_count == 0 &&
+           !(s->applies || s->answered || s->faulted || s->has_ages || s->tuned || s->split ||
+             s->tells_time);
+}
+
 int hil_step_begin(struct hil_step *s)
 {
     const struct hil_system *system = make_system(s);
     int rc = 0;
 
     make_end(s);
-    s->computed = s->rested = s->safe = false;
+    s->rested = s->safe = false;
     s->unfit = s->failed = s->broken = 0;
     s->reached_ns = 0;
     s->told_safe = s->troubled = s->stopping = false;
@@ -752,6 +760,7 @@ int hil_step_begin(struct hil_step *s)
     make_rows(s);
     if (s->faults)
         hil_faults_begin(s);
+    s->computed = s->plain = make_is_plain(s); /* it has no sampled components */
     return rc;
 }
 

@@ -179,6 +179,8 @@ struct hil_step {
     bool stopping : 1;   /* it is on its ramp to the safe values, and stops after it */
     bool tuned : 1;      /* it has a tuner */
     bool split : 1;      /* it has shards */
+    bool plain : 1;      /* it has continuous components without apply(), and of all the data and
+                          * flags here only those of ordinary links and of a tap or record */
     bool tells_time : 1; /* it publishes the run's elapsed time for all processes of the launcher */
     unsigned late_count; /* number of copies from this node's outputs to continuous components */
     struct step_part *parts; /* in the order of stepping, continuous ones first */

@@ -24,6 +24,7 @@ static void stop_begin_part(struct hil_step *s, struct step_part *p)
 static void stop_begin(struct hil_step *s)
 {
     s->stopping = s->has_ages = true;
+    s->plain = false;
     for (unsigned i = 0; i < s->part_count; i++)
         if (s->parts[i].config->safe)
             stop_begin_part(s, &s->parts[i]);

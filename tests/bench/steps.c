@@ -318,6 +318,17 @@ static double typical_step(const struct hil_state *state, unsigned side)
     return (double)hil_histogram_quantile(&all, 0.5);
 }
 
+/* How long the converters' core is busy with one step of each: a step that was due when the one
+ * before it ended begins at that time, so nothing in between is left out. */
+static double typical_turn(const struct hil_state *state)
+{
+    double ns = 0;
+
+    for (unsigned i = 1; i < state->node_count; i++)
+        ns += (double)hil_histogram_quantile(&state->nodes[i].busy, 0.5);
+    return ns;
+}
+
 /* The median of the side's first steps. */
 static double first_step(const struct hil_state *state, unsigned side)
 {
@@ -360,22 +371,27 @@ static double left_out_share(const struct hil_state *state)
 
 struct earnest {
     double step, first; /* medians of all steps, and of the first steps, ns */
+    double turn;        /* sum of the converters' medians, ns */
     double left_out;    /* share of the steps */
 };
 
-static int run_once(const struct benchmark *b, const struct bench_options *o, bool watched,
-                    struct earnest *result)
+/* `converters` is their number; 0: the reference scenario's. */
+static int run_once(const struct benchmark *b, const struct bench_options *o, unsigned converters,
+                    bool watched, struct earnest *result)
 {
     struct bench_run run;
     struct hil_clock clock;
-    char duration[40], cpu[2][40];
-    const char *const sets[] = {"controller.priority=0", "converters.priority=0", duration, cpu[0],
-                                cpu[1]};
+    char duration[40], cpu[2][40], count[40];
+    const char *const sets[] = {
+        "controller.priority=0", "converters.priority=0", duration, cpu[0], cpu[1], count};
+    const size_t set_count = sizeof sets / sizeof sets[0] - (converters == 0);
 
+    snprintf(count, sizeof count, "converters.count=%u", converters);
     snprintf(duration, sizeof duration, "duration_s=%g", o->seconds);
     snprintf(cpu[0], sizeof cpu[0], "controller.cpu=%d", o->cpus[0]);
     snprintf(cpu[1], sizeof cpu[1], "converters.cpu=%d", o->cpus[1]);
-    int rc = bench_run_open(&run, o, "dcdc20.yaml", false, sets, sizeof sets / sizeof sets[0]);
+    int rc = bench_run_open(&run, o, converters ? "dcdc20-nominal.yaml" : "dcdc20.yaml", false,
+                            sets, set_count);
     if (rc)
         return rc;
     rc = bench_run_record(&run);
@@ -390,6 +406,7 @@ static int run_once(const struct benchmark *b, const struct bench_options *o, bo
         waitpid(watcher, NULL, 0);
     }
     result->step = typical_step(run.run.state, b->parameter);
+    result->turn = typical_turn(run.run.state);
     result->first = first_step(run.run.state, b->parameter);
     result->left_out = left_out_share(run.run.state);
     bench_run_close(&run);
@@ -398,8 +415,8 @@ static int run_once(const struct benchmark *b, const struct bench_options *o, bo
 
 /* A run that left out many steps says nothing about a step: the inputs of the others were stale. It
  * is repeated, and the last one counts. */
-static int run_in_earnest(const struct benchmark *b, const struct bench_options *o, bool watched,
-                          struct earnest *result)
+static int run_in_earnest(const struct benchmark *b, const struct bench_options *o,
+                          unsigned converters, bool watched, struct earnest *result)
 {
     enum { TRIES = 5 };
     const double few = 0.05;
@@ -407,7 +424,7 @@ static int run_in_earnest(const struct benchmark *b, const struct bench_options 
 
     *result = (struct earnest){.left_out = 1};
     for (unsigned i = 0; !rc && result->left_out > few && i < TRIES; i++)
-        rc = run_once(b, o, watched, result);
+        rc = run_once(b, o, converters, watched, result);
     if (!rc && result->left_out > few)
         fprintf(stderr, "%s: the loops left out %.0f %% of their steps: the cores are busy\n",
                 b->name, 100 * result->left_out);
@@ -419,10 +436,22 @@ static int measure_in_run(const struct benchmark *b, const struct bench_options 
                           struct bench_sample *sample)
 {
     struct earnest run;
-    const int rc = run_in_earnest(b, o, false, &run);
+    const int rc = run_in_earnest(b, o, 0, false, &run);
 
     sample->against = b->parameter == CONTROLLER ? 20 * 40 : 60;
     sample->value = run.step;
+    return rc;
+}
+
+/* Compares one step of each of `parameter` converters on a core with their period. */
+static int measure_many(const struct benchmark *b, const struct bench_options *o,
+                        struct bench_sample *sample)
+{
+    struct earnest run;
+    const int rc = run_in_earnest(b, o, b->parameter, false, &run);
+
+    sample->against = 10000;
+    sample->value = run.turn;
     return rc;
 }
 
@@ -431,10 +460,10 @@ static int measure_watched(const struct benchmark *b, const struct bench_options
                            struct bench_sample *sample)
 {
     struct earnest alone, watched = {0};
-    int rc = run_in_earnest(b, o, false, &alone);
+    int rc = run_in_earnest(b, o, 0, false, &alone);
 
     if (!rc)
-        rc = run_in_earnest(b, o, true, &watched);
+        rc = run_in_earnest(b, o, 0, true, &watched);
     sample->against = alone.step;
     sample->value = watched.step;
     return rc;
@@ -445,7 +474,7 @@ static int measure_first(const struct benchmark *b, const struct bench_options *
                          struct bench_sample *sample)
 {
     struct earnest run;
-    const int rc = run_in_earnest(b, o, false, &run);
+    const int rc = run_in_earnest(b, o, 0, false, &run);
 
     sample->against = run.step;
     sample->value = run.first;
@@ -476,6 +505,13 @@ const struct benchmark step_benchmarks[] = {
      .cores = 2,
      .parameter = CONVERTERS,
      .measure = measure_in_run},
+    {.name = "converters_160_in_run",
+     .unit = "ns",
+     .against = "period",
+     .target_ratio = 1,
+     .cores = 2,
+     .parameter = 160,
+     .measure = measure_many},
     {.name = "converter_step_watched",
      .unit = "ns",
      .against = "unwatched",

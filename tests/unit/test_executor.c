@@ -180,6 +180,84 @@ Test(executor, falls_back_on_the_kernel_clock)
 }
 
 /* The stop is also checked at each turn of the wait for a step, however it waits. */
+/* --- several loops ------------ */
+
+enum { LOOPS = 4, TURNS = 400 };
+
+/* The steps of several loops, in the order in which they ran. */
+static struct ran {
+    unsigned loop;
+    uint64_t due, begin;
+} ran[TURNS];
+static unsigned ran_count;
+static struct hil_loop loops[LOOPS];
+static struct hil_node_state states[LOOPS];
+
+static int note_step(void *arg, uint64_t n, uint64_t now)
+{
+    const struct hil_loop *loop = arg;
+
+    if (ran_count < TURNS)
+        ran[ran_count++] = (struct ran){(unsigned)(loop - loops), hil_loop_due(loop, n), now};
+    return 0;
+}
+
+/* Runs four loops for 20 ms. The first two and the last have one period, and another is between
+ * them. */
+static void run_loops(void)
+{
+    static const struct hil_timing timings[LOOPS] = {
+        {.period_ns = 1000000, .overrun = HIL_CATCH_UP},
+        {.period_ns = 1000000, .overrun = HIL_CATCH_UP},
+        {.period_ns = 300000, .overrun = HIL_CATCH_UP},
+        {.period_ns = 1000000, .overrun = HIL_CATCH_UP}};
+    struct hil_clock clock = counting_clock();
+    struct hil_pending pending[LOOPS];
+
+    hil_clock_set(&clock);
+    for (unsigned i = 0; i < LOOPS; i++) {
+        states[i] = (struct hil_node_state){0};
+        loops[i] = (struct hil_loop){.step = note_step,
+                                     .arg = &loops[i],
+                                     .timing = timings[i],
+                                     .state = &states[i],
+                                     .worst = &worst,
+                                     .end_ns = 20000000};
+        pending[i] = hil_pending_first(&loops[i]);
+    }
+    struct hil_executor e = {.clock = clock,
+                             .stop = &stop,
+                             .heartbeat = &heartbeat,
+                             .start_ns = hil_clock_now(&clock) + 1000000,
+                             .count = LOOPS,
+                             .loops = pending};
+    ran_count = 0;
+    cr_assert_eq(hil_executor_run(&e), 0);
+}
+
+Test(executor, runs_the_loops_in_the_order_of_their_times)
+{
+    run_loops();
+    cr_assert_gt(ran_count, LOOPS); /* on a busy machine the last ones are left out */
+    for (unsigned i = 1; i < ran_count; i++) {
+        const struct ran *a = &ran[i - 1], *b = &ran[i];
+        cr_expect(a->due < b->due || (a->due == b->due && a->loop < b->loop),
+                  "step %u: loop %u due %ju ran after loop %u due %ju", i, b->loop,
+                  (uintmax_t)b->due, a->loop, (uintmax_t)a->due);
+    }
+}
+
+/* So no time is lost between them, and each one's duration is what it takes from the core. */
+Test(executor, a_late_step_begins_when_the_one_before_it_ends)
+{
+    run_loops();
+    for (unsigned i = 0; i < ran_count; i++)
+        cr_expect_geq(ran[i].begin, ran[i].due);
+    cr_expect_eq(ran[1].due, 0);
+    cr_expect_eq(ran[1].begin, ran[0].begin + states[0].first_ns);
+    cr_expect_eq(ran[2].begin, ran[1].begin + states[1].first_ns);
+}
+
 static void expect_beats(enum hil_wait wait, struct hil_clock clock)
 {
     const struct hil_timing far = {.period_ns = 10000000, .phase_ns = 5000000};
