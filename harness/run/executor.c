@@ -12,24 +12,47 @@ static const uint64_t RECEIVE_NS = 20000;
 /* Before a step that takes longer than this, held messages of other steps are sent. */
 static const uint64_t LONG_NS = 20000;
 
-/* The loop whose step is due first; of several, the first one. Loops of one period lie together, so
- * after a loop's step the next loop is mostly due at the same time. Then it is the first of all:
- * no loop was due earlier, and those before it have made that step. */
-static struct hil_pending *most_urgent(struct hil_executor *e)
-{
-    struct hil_pending *const end = e->loops + e->count;
+/* --- the loops in the order of their next steps --------------------------------------------- */
 
-    if (e->urgent->at != e->urgent_at)
-        e->urgent++; /* its step was made */
-    if (e->urgent < end && e->urgent->at == e->urgent_at)
-        return e->urgent;
-    e->urgent = e->loops;
-    for (struct hil_pending *p = e->loops + 1; p < end; p++)
-        if (p->at < e->urgent->at)
-            e->urgent = p;
-    e->urgent_at = e->urgent->at;
-    return e->urgent;
+static bool comes_before(const struct hil_pending *a, const struct hil_pending *b)
+{
+    return a->at < b->at || (a->at == b->at && a < b);
 }
+
+/* Searches from the end, because a loop that made its step is mostly the one to wait longest. */
+static void queue(struct hil_executor *e, struct hil_pending *p)
+{
+    struct hil_pending *before = TAILQ_LAST(&e->queue, hil_queue);
+
+    while (before && comes_before(p, before))
+        before = TAILQ_PREV(before, hil_queue, link);
+    if (before)
+        TAILQ_INSERT_AFTER(&e->queue, before, p, link);
+    else
+        TAILQ_INSERT_HEAD(&e->queue, p, link);
+}
+
+static void queue_all(struct hil_executor *e)
+{
+    TAILQ_INIT(&e->queue);
+    for (unsigned i = 0; i < e->count; i++)
+        queue(e, &e->loops[i]);
+}
+
+/* The loop's next step begins at another time. */
+static void put_off(struct hil_executor *e, struct hil_pending *p, uint64_t at)
+{
+    TAILQ_REMOVE(&e->queue, p, link);
+    p->at = at;
+    queue(e, p);
+}
+
+static struct hil_pending *most_urgent(const struct hil_executor *e)
+{
+    return TAILQ_FIRST(&e->queue);
+}
+
+/* --- waiting -------------------------------------------------------------------------------- */
 
 /* Called at each turn of a wait, and before each step. */
 static bool told_to_stop(const struct hil_executor *e)
@@ -37,8 +60,6 @@ static bool told_to_stop(const struct hil_executor *e)
     hil_beat(e->heartbeat);
     return !e->stopping && atomic_load_explicit(e->stop, memory_order_relaxed);
 }
-
-/* --- waiting -------------------------------------------------------------------------------- */
 
 static void sleep_until_near(const struct hil_executor *e, uint64_t t_ns)
 {
@@ -127,7 +148,7 @@ static int run_step(struct hil_executor *e, struct hil_pending *p)
         return 0;
     }
     if (begin >= p->loop->end_ns) { /* it is behind, and the others have ended */
-        p->at = p->loop->end_ns;
+        put_off(e, p, p->loop->end_ns);
         return 0;
     }
     int rc = p->loop->step(p->loop->arg, p->n, begin);
@@ -138,7 +159,7 @@ static int run_step(struct hil_executor *e, struct hil_pending *p)
     p->took_ns = end - begin;
     e->ended_ns = end;
     rc = hil_loop_account(p->loop, p->n, begin, end, &p->n);
-    p->at = hil_loop_begin_at(p->loop, p->n, begin, end);
+    put_off(e, p, hil_loop_begin_at(p->loop, p->n, begin, end));
     return rc;
 }
 
@@ -215,9 +236,8 @@ int hil_executor_run(struct hil_executor *e)
     int rc = 0;
 
     e->receive_ticks = hil_clock_scaled(RECEIVE_NS, e->clock.ticks_per_ns);
-    e->urgent = e->loops;
-    e->urgent_at = UINT64_MAX;
     e->ended_ns = 0;
+    queue_all(e);
     while (!rc && !is_over(most_urgent(e)))
         rc = e->network && e->count > 1 ? run_together(e) : run_step(e, most_urgent(e));
     if (!rc && !e->stopping)

@@ -6,6 +6,8 @@
 #ifndef HIL_EXECUTOR_H
 #define HIL_EXECUTOR_H
 
+#include <sys/queue.h>
+
 #include "../../channels/loco/thread.h"
 #include "clock.h"
 #include "crew.h"
@@ -19,6 +21,7 @@ struct hil_pending {
     uint64_t n, at;
     uint64_t done;    /* the step after the last one that ran */
     uint64_t took_ns; /* how long the last step took */
+    TAILQ_ENTRY(hil_pending) link;
 };
 
 struct hil_executor {
@@ -30,8 +33,7 @@ struct hil_executor {
     enum hil_wait wait;
     unsigned count;
     struct hil_pending *loops;
-    struct hil_pending *urgent; /* the loop whose step is due first, as last looked up */
-    uint64_t urgent_at;         /* and when that step was due */
+    TAILQ_HEAD(hil_queue, hil_pending) queue; /* the loops, the one to step next first */
     uint64_t ended_ns; /* when the last step ended, after the start; 0: time has passed since */
     /* A node's manager, if the fabric benefits: the executor receives while it waits, and short
      * steps that are due together send together. Else NULL. */
@@ -47,7 +49,8 @@ static const uint64_t HIL_HYBRID_NS = 100000;
 /* Begins with the loop's first step. */
 static inline struct hil_pending hil_pending_first(struct hil_loop *loop)
 {
-    return (struct hil_pending){loop, loop->first, hil_loop_due(loop, loop->first), 0, 0};
+    return (struct hil_pending){
+        .loop = loop, .n = loop->first, .at = hil_loop_due(loop, loop->first)};
 }
 
 /* Runs the loops to the end. Returns 0; or -EINTR if they were told to stop, after their next steps
