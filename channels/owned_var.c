@@ -55,7 +55,7 @@ enum { WORD = sizeof(uint64_t), ON_STACK = 256 };
 /* What the check word is. */
 enum check { NO_CHECK, COUNT, CHECKSUM };
 
-static enum check check_of(const struct loco_manager *m, size_t size)
+static enum check var_check_of(const struct loco_manager *m, size_t size)
 {
     const unsigned fabric = m->fabric->capabilities;
 
@@ -64,49 +64,49 @@ static enum check check_of(const struct loco_manager *m, size_t size)
     return fabric & LOCO_COHERENT ? COUNT : CHECKSUM;
 }
 
-static size_t whole_words(size_t size)
+static size_t var_whole_words(size_t size)
 {
     return (size + WORD - 1) / WORD * WORD;
 }
 
-static size_t record_size(size_t size, enum check check)
+static size_t var_record_size(size_t size, enum check check)
 {
-    return check == NO_CHECK ? size : whole_words(size) + WORD;
+    return check == NO_CHECK ? size : var_whole_words(size) + WORD;
 }
 
-static size_t pushes_at(const struct loco_owned_var *v)
+static size_t var_pushes_at(const struct loco_owned_var *v)
 {
-    return whole_words(v->record);
+    return var_whole_words(v->record);
 }
 
-static size_t pulls_at(const struct loco_owned_var *v)
+static size_t var_pulls_at(const struct loco_owned_var *v)
 {
-    return pushes_at(v) + WORD;
+    return var_pushes_at(v) + WORD;
 }
 
-static size_t landing_at(const struct loco_owned_var *v)
+static size_t var_landing_at(const struct loco_owned_var *v)
 {
-    return pushes_at(v);
+    return var_pushes_at(v);
 }
 
 /* Values of different sizes must give regions of different sizes, so that endpoints that disagree
  * about the size refuse each other. The record is rounded up to whole words, so the bytes that the
  * rounding added to the value are added once more. */
-static size_t region_size(const struct loco_owned_var *v)
+static size_t var_region_size(const struct loco_owned_var *v)
 {
-    const size_t claims = 2 * WORD, record = whole_words(v->record);
+    const size_t claims = 2 * WORD, record = var_whole_words(v->record);
 
-    return record + (record > claims ? record : claims) + whole_words(v->size) - v->size;
+    return record + (record > claims ? record : claims) + var_whole_words(v->size) - v->size;
 }
 
-static void *here(const struct loco_owned_var *v, size_t offset)
+static void *var_here(const struct loco_owned_var *v, size_t offset)
 {
     return (unsigned char *)v->region->memory + offset;
 }
 
 /* Half a word has a fast way of its own: a barrier's count, which waiting threads load all the
  * time. */
-static void copy_value(const struct loco_owned_var *v, void *to, const void *from)
+static void var_copy_value(const struct loco_owned_var *v, void *to, const void *from)
 {
     if (v->size != sizeof(uint32_t) || ((uintptr_t)to | (uintptr_t)from) % sizeof(uint32_t)) {
         loco_copy(to, from, v->size);
@@ -117,12 +117,12 @@ static void copy_value(const struct loco_owned_var *v, void *to, const void *fro
 }
 
 /* Most values are a few whole words, for which there is a short way. */
-static inline bool is_words(const struct loco_owned_var *v, const void *value)
+static inline bool var_is_words(const struct loco_owned_var *v, const void *value)
 {
     return v->size < LOCO_CACHE_LINE && (v->size | (uintptr_t)value) % WORD == 0;
 }
 
-static inline void copy_words(uint64_t *to, const uint64_t *from, size_t size)
+static inline void var_copy_words(uint64_t *to, const uint64_t *from, size_t size)
 {
     size_t i = 0;
 
@@ -134,73 +134,75 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, size_t size)
 /* --- whether a value is whole ---------------------------------------------------------------- */
 
 /* The check word of a copy. */
-static uint64_t *tells(const struct loco_owned_var *v, const unsigned char *copy)
+static uint64_t *var_check_word(const struct loco_owned_var *v, const unsigned char *copy)
 {
     return (uint64_t *)(void *)(copy + v->record - WORD);
 }
 
-static uint64_t checksum(const void *value, size_t size)
+static uint64_t var_checksum(const void *value, size_t size)
 {
     return XXH3_64bits(value, size);
 }
 
-static void begin_counted(uint64_t *count, uint64_t odd)
+static void var_begin_counted(uint64_t *count, uint64_t odd)
 {
     __atomic_store_n(count, odd, __ATOMIC_RELAXED);
     atomic_thread_fence(memory_order_release);
 }
 
-static void end_counted(uint64_t *count, uint64_t odd)
+static void var_end_counted(uint64_t *count, uint64_t odd)
 {
     __atomic_store_n(count, odd + 1, __ATOMIC_RELEASE);
 }
 
 /* Stores the value into a copy between two steps of its count. */
-static void store_counted(const struct loco_owned_var *v, unsigned char *copy, const void *value,
-                          uint64_t odd)
+static void var_store_counted(const struct loco_owned_var *v, unsigned char *copy,
+                              const void *value, uint64_t odd)
 {
-    uint64_t *count = tells(v, copy);
+    uint64_t *count = var_check_word(v, copy);
 
-    begin_counted(count, odd);
+    var_begin_counted(count, odd);
     loco_copy(copy, value, v->size);
-    end_counted(count, odd);
+    var_end_counted(count, odd);
 }
 
 /* Loads the value; returns whether *value is whole. */
-static bool load_counted(const struct loco_owned_var *v, const unsigned char *copy, void *value)
+static bool var_load_counted(const struct loco_owned_var *v, const unsigned char *copy, void *value)
 {
-    const uint64_t *count = tells(v, copy);
+    const uint64_t *count = var_check_word(v, copy);
     const uint64_t before = __atomic_load_n(count, __ATOMIC_ACQUIRE);
 
-    if (is_words(v, value))
-        copy_words(value, (const uint64_t *)(const void *)copy, v->size);
+    if (var_is_words(v, value))
+        var_copy_words(value, (const uint64_t *)(const void *)copy, v->size);
     else
         loco_copy(value, copy, v->size);
     atomic_thread_fence(memory_order_acquire);
     return before % 2 == 0 && __atomic_load_n(count, __ATOMIC_RELAXED) == before;
 }
 
-__attribute__((noinline)) static void store_any(const struct loco_owned_var *v, const void *value)
+__attribute__((noinline)) static void var_store_any(const struct loco_owned_var *v,
+                                                    const void *value)
 {
     if (v->check == COUNT) {
-        store_counted(v, v->copy, value, *tells(v, v->copy) | 1);
+        var_store_counted(v, v->copy, value, *var_check_word(v, v->copy) | 1);
         return;
     }
-    copy_value(v, v->copy, value);
+    var_copy_value(v, v->copy, value);
     if (v->check == CHECKSUM)
-        __atomic_store_n(tells(v, v->copy), checksum(value, v->size), __ATOMIC_RELAXED);
+        __atomic_store_n(var_check_word(v, v->copy), var_checksum(value, v->size),
+                         __ATOMIC_RELAXED);
 }
 
-static inline void store(const struct loco_owned_var *v, const void *value)
+static inline void var_store(const struct loco_owned_var *v, const void *value)
 {
-    if (v->check == NO_CHECK && is_words(v, value))
-        copy_words((uint64_t *)(void *)v->copy, value, v->size);
+    if (v->check == NO_CHECK && var_is_words(v, value))
+        var_copy_words((uint64_t *)(void *)v->copy, value, v->size);
     else
-        store_any(v, value);
+        var_store_any(v, value);
 }
 
 /* The checksum of a value of zeros, so that a load before the first push succeeds. */
-static void store_zero(const struct loco_owned_var *v)
+static void var_store_zero(const struct loco_owned_var *v)
 {
     XXH3_state_t state;
     static const unsigned char zeros[ON_STACK];
@@ -214,24 +216,24 @@ static void store_zero(const struct loco_owned_var *v)
         left -= part;
     }
     uint64_t sum = XXH3_64bits_digest(&state);
-    memcpy(tells(v, v->copy), &sum, sizeof sum);
+    memcpy(var_check_word(v, v->copy), &sum, sizeof sum);
 }
 
-static bool is_whole(const struct loco_owned_var *v)
+static bool var_is_whole(const struct loco_owned_var *v)
 {
     if (v->check == NO_CHECK)
         return true;
-    const uint64_t told = __atomic_load_n(tells(v, v->copy), __ATOMIC_ACQUIRE);
-    return v->check == COUNT ? told % 2 == 0 : told == checksum(v->copy, v->size);
+    const uint64_t told = __atomic_load_n(var_check_word(v, v->copy), __ATOMIC_ACQUIRE);
+    return v->check == COUNT ? told % 2 == 0 : told == var_checksum(v->copy, v->size);
 }
 
-static void make_zero(const struct loco_owned_var *v)
+static void var_make_zero(const struct loco_owned_var *v)
 {
     memset(v->copy, 0, v->size);
     if (v->check == COUNT)
-        end_counted(tells(v, v->copy), *tells(v, v->copy));
+        var_end_counted(var_check_word(v, v->copy), *var_check_word(v, v->copy));
     else
-        store_zero(v);
+        var_store_zero(v);
 }
 
 /* --- setup ------------------------------------------------------------------------------------ */
@@ -240,13 +242,13 @@ _Static_assert(offsetof(struct loco_owned_var, copy) >= 64 &&
                    offsetof(struct loco_owned_var, pull) <= 128,
                "a load touches one line");
 
-static bool is_coherent(const struct loco_owned_var *v)
+static bool var_is_coherent(const struct loco_owned_var *v)
 {
     return v->channel.mgr->fabric->capabilities & LOCO_COHERENT;
 }
 
 /* One thread of a reader at a time reads from the owner. */
-static int begin_reading(struct loco_owned_var *v, struct loco_wait *wait)
+static int var_begin_reading(struct loco_owned_var *v, struct loco_wait *wait)
 {
     while (atomic_exchange_explicit(&v->reading, true, memory_order_acquire))
         if (loco_relax(v->channel.mgr, wait))
@@ -254,13 +256,13 @@ static int begin_reading(struct loco_owned_var *v, struct loco_wait *wait)
     return 0;
 }
 
-static void end_reading(struct loco_owned_var *v)
+static void var_end_reading(struct loco_owned_var *v)
 {
     atomic_store_explicit(&v->reading, false, memory_order_release);
 }
 
 /* From now on this CPU uses the member's copy directly, if it can reach it. */
-static void on_connect(struct loco_channel *c, uint32_t node)
+static void var_on_connect(struct loco_channel *c, uint32_t node)
 {
     struct loco_owned_var *v = (struct loco_owned_var *)c;
     const unsigned m = (unsigned)loco_channel_member(c, node);
@@ -271,40 +273,40 @@ static void on_connect(struct loco_channel *c, uint32_t node)
 
 /* A value that the owner left half-written when it died becomes zero: nobody will complete it, and
  * loads would retry in vain. */
-static void mend(struct loco_owned_var *v)
+static void var_mend(struct loco_owned_var *v)
 {
-    if (!is_whole(v))
-        make_zero(v);
+    if (!var_is_whole(v))
+        var_make_zero(v);
 }
 
 /* On a coherent fabric a pull is a copy by a thread of this node, which may be in the middle of it.
  * That is soon over, as it waits for nobody, and the next pull finds the owner gone. On other
  * fabrics nothing is in flight any more after a loss. */
-static void mend_after_pull(struct loco_owned_var *v)
+static void var_mend_after_pull(struct loco_owned_var *v)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
 
-    begin_reading(v, &wait);
-    mend(v);
-    end_reading(v);
+    var_begin_reading(v, &wait);
+    var_mend(v);
+    var_end_reading(v);
 }
 
-static void on_lost(struct loco_channel *c, uint32_t node)
+static void var_on_lost(struct loco_channel *c, uint32_t node)
 {
     struct loco_owned_var *v = (struct loco_owned_var *)c;
 
     if (v->direct)
         atomic_store_explicit(&v->direct[loco_channel_member(c, node)], NULL, memory_order_relaxed);
-    if (node == v->owner && is_coherent(v))
-        mend_after_pull(v);
+    if (node == v->owner && var_is_coherent(v))
+        var_mend_after_pull(v);
     else if (node == v->owner)
-        mend(v);
+        var_mend(v);
 }
 
-static const struct loco_channel_ops ops = {
-    .on_connect = on_connect, .on_lost = on_lost, .takes_back = true};
+static const struct loco_channel_ops var_ops = {
+    .on_connect = var_on_connect, .on_lost = var_on_lost, .takes_back = true};
 
-static int make_direct(struct loco_owned_var *v)
+static int var_make_direct(struct loco_owned_var *v)
 {
     if (!v->channel.mgr->fabric->ops->reach)
         return 0;
@@ -314,9 +316,9 @@ static int make_direct(struct loco_owned_var *v)
     return v->direct ? 0 : -ENOMEM;
 }
 
-static int make_routes(struct loco_owned_var *v)
+static int var_make_routes(struct loco_owned_var *v)
 {
-    if (is_coherent(v) || v->channel.mgr->id != v->owner || v->channel.member_count == 0)
+    if (var_is_coherent(v) || v->channel.mgr->id != v->owner || v->channel.member_count == 0)
         return 0;
     const size_t size = v->channel.member_count * sizeof *v->routes;
     v->routes = aligned_alloc(_Alignof(struct loco_route), size);
@@ -337,25 +339,25 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
     *v = (struct loco_owned_var){.size = size, .owner = owner};
     if (size == 0 || size > SIZE_MAX / 4)
         return -EINVAL;
-    const enum check check = check_of(manager, size);
-    v->record = record_size(size, check);
+    const enum check check = var_check_of(manager, size);
+    v->record = var_record_size(size, check);
     v->check = (uint8_t)check;
-    int rc = loco_channel_init(&v->channel, manager, parent, name, members, &ops);
+    int rc = loco_channel_init(&v->channel, manager, parent, name, members, &var_ops);
     if (rc)
         return rc;
-    rc = make_direct(v);
+    rc = var_make_direct(v);
     if (!rc)
-        rc = make_routes(v);
+        rc = var_make_routes(v);
     if (!rc)
-        rc = loco_channel_region(&v->channel, "v", region_size(v), &v->region);
+        rc = loco_channel_region(&v->channel, "v", var_region_size(v), &v->region);
     if (rc) {
         loco_owned_var_fini(v);
         return rc;
     }
     v->copy = v->region->memory;
     if (v->check == COUNT && manager->id == owner)
-        *tells(v, v->copy) = loco_clock(manager) & ~1ull;
-    store_zero(v);
+        *var_check_word(v, v->copy) = loco_clock(manager) & ~1ull;
+    var_store_zero(v);
     loco_channel_join(&v->channel);
     return 0;
 }
@@ -374,10 +376,10 @@ void loco_owned_var_fini(struct loco_owned_var *v)
 
 void loco_owned_var_store(struct loco_owned_var *v, const void *value)
 {
-    store(v, value);
+    var_store(v, value);
 }
 
-static int refuse(struct loco_owned_var *v, const char *what)
+static int var_refuse(struct loco_owned_var *v, const char *what)
 {
     if (!v->refused)
         loco_log(v->channel.mgr, LOCO_ERROR, "channel %s: %s", v->channel.name, what);
@@ -385,9 +387,9 @@ static int refuse(struct loco_owned_var *v, const char *what)
     return -EOPNOTSUPP;
 }
 
-__attribute__((cold, noinline)) static int begin_pushes(struct loco_owned_var *v)
+__attribute__((cold, noinline)) static int var_begin_pushes(struct loco_owned_var *v)
 {
-    uint64_t *pushes = here(v, pushes_at(v)), *pulls = here(v, pulls_at(v));
+    uint64_t *pushes = var_here(v, var_pushes_at(v)), *pulls = var_here(v, var_pulls_at(v));
 
     if (v->channel.mgr->id != v->owner)
         return -EINVAL;
@@ -397,60 +399,61 @@ __attribute__((cold, noinline)) static int begin_pushes(struct loco_owned_var *v
     if (v->pushes)
         return 0;
     __atomic_store_n(pushes, 0, __ATOMIC_RELAXED);
-    return refuse(v, "its readers pull it, so it cannot be pushed");
+    return var_refuse(v, "its readers pull it, so it cannot be pushed");
 }
 
 /* Writes a member's copy directly. */
-static void push_direct(const struct loco_owned_var *v, unsigned char *to)
+static void var_push_direct(const struct loco_owned_var *v, unsigned char *to)
 {
     atomic_thread_fence(memory_order_release); /* after every earlier write of the thread */
     if (v->check == COUNT)
-        store_counted(v, to, v->copy, *tells(v, v->copy) - 1);
+        var_store_counted(v, to, v->copy, *var_check_word(v, v->copy) - 1);
     else
-        copy_value(v, to, v->copy);
+        var_copy_value(v, to, v->copy);
 }
 
-static inline void trace_push(const struct loco_owned_var *v)
+static inline void var_trace_push(const struct loco_owned_var *v)
 {
     LOCO_TRACE(push, v->channel.mgr->id, v->channel.name, v->record);
 }
 
 /* A member that has not connected gets the value with a later push. */
-static struct loco_ack end_posted(struct loco_operation op, int rc)
+static struct loco_ack var_end_posted(struct loco_operation op, int rc)
 {
     return rc == -ENOTCONN ? (struct loco_ack){0} : loco_operation_end(op, true, rc);
 }
 
 /* Writes a member's copy through the fabric. */
-__attribute__((noinline)) static struct loco_ack push_posted(const struct loco_owned_var *v,
-                                                             unsigned m)
+__attribute__((noinline)) static struct loco_ack var_push_posted(const struct loco_owned_var *v,
+                                                                 unsigned m)
 {
     struct loco_route *route = &v->routes[m];
     int rc = loco_route_leads(route) ? 0 : loco_route_find(route, v->region, m);
 
     if (!rc)
         rc = loco_route_write(route, v->copy, v->record);
-    return end_posted(loco_route_operation(route), rc);
+    return var_end_posted(loco_route_operation(route), rc);
 }
 
-__attribute__((noinline)) static struct loco_ack push_all(const struct loco_owned_var *v)
+__attribute__((noinline)) static struct loco_ack var_push_all(const struct loco_owned_var *v)
 {
     struct loco_ack all = {0};
 
     for (unsigned m = 0; m < v->channel.member_count; m++)
-        all = loco_ack_union(all, push_posted(v, m));
-    trace_push(v);
+        all = loco_ack_union(all, var_push_posted(v, m));
+    var_trace_push(v);
     return all;
 }
 
-__attribute__((noinline)) static struct loco_ack end_only(const struct loco_owned_var *v, int rc)
+__attribute__((noinline)) static struct loco_ack var_end_only(const struct loco_owned_var *v,
+                                                              int rc)
 {
-    trace_push(v);
-    return end_posted(loco_route_operation(v->routes), rc);
+    var_trace_push(v);
+    return var_end_posted(loco_route_operation(v->routes), rc);
 }
 
 /* The route to the only reader, if it leads there; else NULL. */
-static inline const struct loco_route *only_route(const struct loco_owned_var *v)
+static inline const struct loco_route *var_only_route(const struct loco_owned_var *v)
 {
     const struct loco_route *r = v->direct ? NULL : v->routes;
 
@@ -458,29 +461,30 @@ static inline const struct loco_route *only_route(const struct loco_owned_var *v
 }
 
 /* To an only reader a write that is done at once makes no ack. */
-static inline struct loco_ack push_only(const struct loco_owned_var *v, const struct loco_route *r)
+static inline struct loco_ack var_push_only(const struct loco_owned_var *v,
+                                            const struct loco_route *r)
 {
     int rc = loco_route_write(r, v->copy, v->record);
 
     if (rc != LOCO_DONE)
-        return end_only(v, rc);
+        return var_end_only(v, rc);
     loco_operation_written(loco_route_operation(r));
-    trace_push(v);
+    var_trace_push(v);
     return (struct loco_ack){0};
 }
 
 /* For a member whose copy cannot be written directly. On a coherent fabric nothing is written: the
  * empty write only returns the error that says why not. */
-__attribute__((noinline)) static struct loco_ack push_instead(const struct loco_owned_var *v,
-                                                              unsigned m)
+__attribute__((noinline)) static struct loco_ack var_push_instead(const struct loco_owned_var *v,
+                                                                  unsigned m)
 {
     if (v->routes)
-        return push_posted(v, m);
+        return var_push_posted(v, m);
     const struct loco_ack ack = loco_region_write(v->region, m, 0, v->copy, 0);
     return ack.error == -ENOTCONN ? (struct loco_ack){0} : ack;
 }
 
-static struct loco_ack push_all_direct(const struct loco_owned_var *v)
+static struct loco_ack var_push_all_direct(const struct loco_owned_var *v)
 {
     const struct loco_channel *c = &v->channel;
     struct loco_ack all = {0};
@@ -490,43 +494,43 @@ static struct loco_ack push_all_direct(const struct loco_owned_var *v)
     for (unsigned m = 0; m < c->member_count; m++) {
         unsigned char *to = atomic_load_explicit(&v->direct[m], memory_order_acquire);
         if (to)
-            push_direct(v, to);
+            var_push_direct(v, to);
         else
-            all = loco_ack_union(all, push_instead(v, m));
+            all = loco_ack_union(all, var_push_instead(v, m));
     }
     loco_stored();
-    trace_push(v);
+    var_trace_push(v);
     return all;
 }
 
-__attribute__((noinline)) static struct loco_ack push_any(struct loco_owned_var *v)
+__attribute__((noinline)) static struct loco_ack var_push_any(struct loco_owned_var *v)
 {
-    int rc = v->pushes ? 0 : begin_pushes(v);
+    int rc = v->pushes ? 0 : var_begin_pushes(v);
 
     if (rc)
         return (struct loco_ack){.error = rc};
     if (v->direct && !v->channel.mgr->fabric->busy)
-        return push_all_direct(v);
-    return push_all(v);
+        return var_push_all_direct(v);
+    return var_push_all(v);
 }
 
 /* A route was found for an earlier push, so the owner may push. */
-static inline struct loco_ack push(struct loco_owned_var *v)
+static inline struct loco_ack var_push(struct loco_owned_var *v)
 {
-    const struct loco_route *only = only_route(v);
+    const struct loco_route *only = var_only_route(v);
 
-    return only ? push_only(v, only) : push_any(v);
+    return only ? var_push_only(v, only) : var_push_any(v);
 }
 
 struct loco_ack loco_owned_var_push(struct loco_owned_var *v)
 {
-    return push(v);
+    return var_push(v);
 }
 
 /* --- store and push at once ------------------------------------------------------------------- */
 
 /* The only reader's copy, if there is one reader and this CPU may write its copy now; else NULL. */
-static inline uint64_t *only_copy(const struct loco_owned_var *v)
+static inline uint64_t *var_only_copy(const struct loco_owned_var *v)
 {
     const struct loco_manager *m = v->channel.mgr;
 
@@ -535,7 +539,8 @@ static inline uint64_t *only_copy(const struct loco_owned_var *v)
     return (uint64_t *)(void *)atomic_load_explicit(&v->direct_one, memory_order_acquire);
 }
 
-static inline void put_words(const struct loco_owned_var *v, uint64_t *to, const uint64_t *value)
+static inline void var_put_words(const struct loco_owned_var *v, uint64_t *to,
+                                 const uint64_t *value)
 {
     uint64_t *mine = (uint64_t *)(void *)v->copy;
 
@@ -546,50 +551,51 @@ static inline void put_words(const struct loco_owned_var *v, uint64_t *to, const
     }
 }
 
-static inline void put_counted(const struct loco_owned_var *v, uint64_t *to, const uint64_t *value)
+static inline void var_put_counted(const struct loco_owned_var *v, uint64_t *to,
+                                   const uint64_t *value)
 {
-    uint64_t *count = &to[v->size / WORD], *mine = tells(v, v->copy);
+    uint64_t *count = &to[v->size / WORD], *mine = var_check_word(v, v->copy);
     const uint64_t odd = *mine | 1;
 
-    begin_counted(mine, odd);
-    begin_counted(count, odd);
-    put_words(v, to, value);
-    end_counted(count, odd);
-    end_counted(mine, odd);
+    var_begin_counted(mine, odd);
+    var_begin_counted(count, odd);
+    var_put_words(v, to, value);
+    var_end_counted(count, odd);
+    var_end_counted(mine, odd);
 }
 
-__attribute__((noinline)) static struct loco_ack put_any(struct loco_owned_var *v,
-                                                         const void *value)
+__attribute__((noinline)) static struct loco_ack var_put_any(struct loco_owned_var *v,
+                                                             const void *value)
 {
-    uint64_t *to = only_copy(v);
+    uint64_t *to = var_only_copy(v);
 
-    if (!to || !is_words(v, value) || v->check == CHECKSUM) {
-        store(v, value);
-        return push(v);
+    if (!to || !var_is_words(v, value) || v->check == CHECKSUM) {
+        var_store(v, value);
+        return var_push(v);
     }
     atomic_thread_fence(memory_order_release); /* after every earlier write of the thread */
     if (v->check == COUNT)
-        put_counted(v, to, value);
+        var_put_counted(v, to, value);
     else
-        put_words(v, to, value);
+        var_put_words(v, to, value);
     loco_stored();
-    trace_push(v);
+    var_trace_push(v);
     return (struct loco_ack){0};
 }
 
 struct loco_ack loco_owned_var_put(struct loco_owned_var *v, const void *value)
 {
-    const struct loco_route *only = only_route(v);
+    const struct loco_route *only = var_only_route(v);
 
-    if (!only || v->check != NO_CHECK || !is_words(v, value))
-        return put_any(v, value);
-    copy_words((uint64_t *)(void *)v->copy, value, v->size);
-    return push_only(v, only);
+    if (!only || v->check != NO_CHECK || !var_is_words(v, value))
+        return var_put_any(v, value);
+    var_copy_words((uint64_t *)(void *)v->copy, value, v->size);
+    return var_push_only(v, only);
 }
 
 /* --- many in a row ---------------------------------------------------------------------------- */
 
-static bool is_quick(const struct loco_owned_var *v)
+static bool var_is_quick(const struct loco_owned_var *v)
 {
     return v->size == sizeof(struct loco_triple) && v->check != CHECKSUM;
 }
@@ -599,8 +605,8 @@ bool loco_quick_reader_init(struct loco_quick_reader *r, const struct loco_owned
     static const uint64_t never_odd = 0;
 
     r->copy = (const uint64_t *)(const void *)v->copy;
-    r->count = v->check == COUNT ? tells(v, v->copy) : &never_odd;
-    return is_quick(v);
+    r->count = v->check == COUNT ? var_check_word(v, v->copy) : &never_odd;
+    return var_is_quick(v);
 }
 
 bool loco_quick_owner_init(struct loco_quick_owner *o, const struct loco_owned_var *v,
@@ -608,7 +614,7 @@ bool loco_quick_owner_init(struct loco_quick_owner *o, const struct loco_owned_v
 {
     void *there = atomic_load_explicit(&v->direct_one, memory_order_acquire);
 
-    if (!is_quick(v) || !v->pushes || !there || !loco_self(v->channel.mgr))
+    if (!var_is_quick(v) || !v->pushes || !there || !loco_self(v->channel.mgr))
         return false;
     *o = (struct loco_quick_owner){(uint64_t *)(void *)v->copy, there, life, v->check == COUNT};
     return true;
@@ -627,13 +633,13 @@ uint32_t loco_quick_begin(const struct loco_fabric *fabric)
 
 /* --- pull, read, load ------------------------------------------------------------------------- */
 
-static int wait_for_ack(const struct loco_owned_var *v, const struct loco_ack *ack,
-                        const struct loco_wait *wait)
+static int var_wait_for_ack(const struct loco_owned_var *v, const struct loco_ack *ack,
+                            const struct loco_wait *wait)
 {
     return loco_ack_wait(ack, loco_time_left(v->channel.mgr, wait));
 }
 
-static struct loco_ack read_record(struct loco_owned_var *v)
+static struct loco_ack var_read_record(struct loco_owned_var *v)
 {
     const struct loco_channel *c = &v->channel;
 
@@ -643,40 +649,40 @@ static struct loco_ack read_record(struct loco_owned_var *v)
 
 /* Reads into the landing and waits. An earlier read that was given up may still land there, so it
  * is waited for first. */
-static int read_to_landing(struct loco_owned_var *v, size_t from, size_t size,
-                           const struct loco_wait *wait)
+static int var_read_to_landing(struct loco_owned_var *v, size_t from, size_t size,
+                               const struct loco_wait *wait)
 {
-    if (wait_for_ack(v, &v->landing, wait) == -ETIMEDOUT)
+    if (var_wait_for_ack(v, &v->landing, wait) == -ETIMEDOUT)
         return -ETIMEDOUT;
-    v->landing = loco_region_read(v->region, 0, from, here(v, landing_at(v)), size);
-    return wait_for_ack(v, &v->landing, wait);
+    v->landing = loco_region_read(v->region, 0, from, var_here(v, var_landing_at(v)), size);
+    return var_wait_for_ack(v, &v->landing, wait);
 }
 
 /* Claims pulling at the owner, once for each incarnation of the owner, whose claims begin at zero.
  */
-static int begin_pulls(struct loco_owned_var *v, const struct loco_wait *wait)
+static int var_begin_pulls(struct loco_owned_var *v, const struct loco_wait *wait)
 {
     static const uint64_t yes = 1;
-    const uint64_t *pushes = here(v, landing_at(v));
+    const uint64_t *pushes = var_here(v, var_landing_at(v));
     uint32_t life = atomic_load_explicit(&v->channel.members[0].incarnation, memory_order_acquire);
 
     if (v->pulls && v->pulls == life)
         return 0;
-    int rc = loco_region_write(v->region, 0, pulls_at(v), &yes, WORD).error;
+    int rc = loco_region_write(v->region, 0, var_pulls_at(v), &yes, WORD).error;
     if (rc)
         return rc;
-    rc = read_to_landing(v, pushes_at(v), WORD, wait);
+    rc = var_read_to_landing(v, var_pushes_at(v), WORD, wait);
     if (rc)
         return rc;
     if (__atomic_load_n(pushes, __ATOMIC_RELAXED))
-        return refuse(v, "its owner pushes it, so it cannot be pulled");
+        return var_refuse(v, "its owner pushes it, so it cannot be pulled");
     v->pulls = life;
     return 0;
 }
 
 /* Finds the owner's copy, which this CPU reads directly. Returns 0 or an error of loco_region_read.
  */
-static int find_owner(const struct loco_owned_var *v, const unsigned char **copy)
+static int var_find_owner(const struct loco_owned_var *v, const unsigned char **copy)
 {
     const struct loco_channel *c = &v->channel;
 
@@ -692,25 +698,26 @@ static int find_owner(const struct loco_owned_var *v, const unsigned char **copy
     return 0;
 }
 
-static bool load_checked(const struct loco_owned_var *v, const unsigned char *copy, void *value)
+static bool var_load_checked(const struct loco_owned_var *v, const unsigned char *copy, void *value)
 {
     if (v->check == COUNT)
-        return load_counted(v, copy, value);
+        return var_load_counted(v, copy, value);
     loco_copy(value, copy, v->size);
-    return __atomic_load_n(tells(v, copy), __ATOMIC_RELAXED) == checksum(value, v->size);
+    return __atomic_load_n(var_check_word(v, copy), __ATOMIC_RELAXED) ==
+           var_checksum(value, v->size);
 }
 
 /* The rest of a half-written value is mostly there at the next look. If its writer was held up, a
  * look every RETRY_NS is enough. */
 enum { LOOKS_AT_ONCE = 16, RETRY_NS = 100 };
 
-__attribute__((cold, noinline)) static int load_again(const struct loco_owned_var *v,
-                                                      const unsigned char *copy, void *value)
+__attribute__((cold, noinline)) static int var_load_again(const struct loco_owned_var *v,
+                                                          const unsigned char *copy, void *value)
 {
     const struct loco_manager *m = v->channel.mgr;
 
     for (int i = 1; i < LOCO_LOAD_TRIES; i++) {
-        if (load_checked(v, copy, value))
+        if (var_load_checked(v, copy, value))
             return 0;
         if (i < LOOKS_AT_ONCE)
             continue;
@@ -721,45 +728,46 @@ __attribute__((cold, noinline)) static int load_again(const struct loco_owned_va
 }
 
 /* Loads from a copy that this CPU reads directly. */
-static int load_from(const struct loco_owned_var *v, const unsigned char *copy, void *value)
+static int var_load_from(const struct loco_owned_var *v, const unsigned char *copy, void *value)
 {
     int rc = 0;
 
     if (v->check == NO_CHECK)
-        copy_value(v, value, copy);
-    else if (!load_checked(v, copy, value))
-        rc = load_again(v, copy, value);
+        var_copy_value(v, value, copy);
+    else if (!var_load_checked(v, copy, value))
+        rc = var_load_again(v, copy, value);
     /* So that what the owner placed before this value is visible now. */
     atomic_thread_fence(memory_order_acquire);
     return rc;
 }
 
 /* Copies the owner's copy. If that stays torn, this node's copy is left torn, too. */
-static int pull_counted(const struct loco_owned_var *v)
+static int var_pull_counted(const struct loco_owned_var *v)
 {
-    uint64_t *count = tells(v, v->copy);
+    uint64_t *count = var_check_word(v, v->copy);
     const unsigned char *owners;
-    int rc = find_owner(v, &owners);
+    int rc = var_find_owner(v, &owners);
 
     if (rc)
         return rc;
     const uint64_t odd = *count | 1;
-    begin_counted(count, odd);
-    if (load_from(v, owners, v->copy) == 0)
-        end_counted(count, odd);
+    var_begin_counted(count, odd);
+    if (var_load_from(v, owners, v->copy) == 0)
+        var_end_counted(count, odd);
     return 0;
 }
 
 /* Only one pull is in flight at a time, since of two the older value could land last. */
-static struct loco_ack pull_after_last(struct loco_owned_var *v, const struct loco_wait *wait)
+static struct loco_ack var_pull_after_last(struct loco_owned_var *v, const struct loco_wait *wait)
 {
-    int rc = wait_for_ack(v, &v->pull, wait);
+    int rc = var_wait_for_ack(v, &v->pull, wait);
 
     if (rc != -ETIMEDOUT) /* after any other error the last pull is over, too */
-        rc = begin_pulls(v, wait);
+        rc = var_begin_pulls(v, wait);
     if (rc)
         return (struct loco_ack){.error = rc};
-    v->pull = v->check == COUNT ? (struct loco_ack){.error = pull_counted(v)} : read_record(v);
+    v->pull =
+        v->check == COUNT ? (struct loco_ack){.error = var_pull_counted(v)} : var_read_record(v);
     return v->pull;
 }
 
@@ -769,10 +777,10 @@ struct loco_ack loco_owned_var_pull_timed(struct loco_owned_var *v, uint64_t tim
 
     if (v->channel.mgr->id == v->owner)
         return (struct loco_ack){.error = -EINVAL};
-    if (begin_reading(v, &wait))
+    if (var_begin_reading(v, &wait))
         return (struct loco_ack){.error = -ETIMEDOUT};
-    struct loco_ack ack = pull_after_last(v, &wait);
-    end_reading(v);
+    struct loco_ack ack = var_pull_after_last(v, &wait);
+    var_end_reading(v);
     return ack;
 }
 
@@ -783,24 +791,24 @@ struct loco_ack loco_owned_var_pull(struct loco_owned_var *v)
 
 int loco_owned_var_load(const struct loco_owned_var *v, void *value)
 {
-    if (v->check == NO_CHECK && is_words(v, value)) {
-        copy_words(value, (const uint64_t *)(const void *)v->copy, v->size);
+    if (v->check == NO_CHECK && var_is_words(v, value)) {
+        var_copy_words(value, (const uint64_t *)(const void *)v->copy, v->size);
         atomic_thread_fence(memory_order_acquire);
         return 0;
     }
-    return load_from(v, v->copy, value);
+    return var_load_from(v, v->copy, value);
 }
 
-static int read_once(struct loco_owned_var *v, void *value, const struct loco_wait *wait)
+static int var_read_once(struct loco_owned_var *v, void *value, const struct loco_wait *wait)
 {
-    const unsigned char *landing = here(v, landing_at(v));
+    const unsigned char *landing = var_here(v, var_landing_at(v));
 
     LOCO_TRACE(pull, v->channel.mgr->id, v->channel.name, v->record);
-    int rc = read_to_landing(v, 0, v->record, wait);
+    int rc = var_read_to_landing(v, 0, v->record, wait);
     if (rc)
         return rc;
     if (v->check == CHECKSUM)
-        return load_checked(v, landing, value) ? 0 : -EAGAIN;
+        return var_load_checked(v, landing, value) ? 0 : -EAGAIN;
     loco_copy(value, landing, v->size);
     return 0;
 }
@@ -818,14 +826,14 @@ int loco_owned_var_read_timed(struct loco_owned_var *v, void *value, uint64_t ti
 
     if (v->channel.mgr->id == v->owner)
         return loco_owned_var_load(v, value);
-    if (is_coherent(v)) {
-        rc = find_owner(v, &owners);
-        return rc ? rc : load_from(v, owners, value);
+    if (var_is_coherent(v)) {
+        rc = var_find_owner(v, &owners);
+        return rc ? rc : var_load_from(v, owners, value);
     }
-    if (begin_reading(v, &wait))
+    if (var_begin_reading(v, &wait))
         return -ETIMEDOUT;
     for (int i = 0; rc == -EAGAIN && i < LOCO_LOAD_TRIES; i++)
-        rc = read_once(v, value, &wait);
-    end_reading(v);
+        rc = var_read_once(v, value, &wait);
+    var_end_reading(v);
     return rc;
 }
