@@ -110,7 +110,8 @@ void loco_kvstore_fini(struct loco_kvstore *s)
     loco_kvstore_fini_timed(s, UINT64_MAX);
 }
 
-/* Ends the tracker. Nothing that operations out of time have posted is placed after this. */
+/* Ends the tracker, and waits until no write of an operation that ran out of time can still be
+ * placed. Returns 0 or -ETIMEDOUT. */
 static int store_settle(struct loco_kvstore *s, uint64_t timeout_ns)
 {
     const struct loco_manager *m = s->channel.mgr;
@@ -135,7 +136,7 @@ int loco_kvstore_fini_timed(struct loco_kvstore *s, uint64_t timeout_ns)
     kv_trackers_close(s);
     if (s->locks.channel.mgr)
         loco_atomic_array_fini(&s->locks);
-    loco_channel_fini(&s->channel); /* the slots are needed until no more losses are told */
+    loco_channel_fini(&s->channel); /* store_on_lost uses the slots until here */
     kv_slots_close(s->slots);
     kv_index_close(s->index);
     *s = (struct loco_kvstore){0};
@@ -144,7 +145,7 @@ int loco_kvstore_fini_timed(struct loco_kvstore *s, uint64_t timeout_ns)
 
 /* --- one operation at a time ---------------------------------------------------------------- */
 
-/* The state of one of the node's calls. */
+/* The state of one of the node's calls. A call that was left is finished by the tracker. */
 enum { CALL_FREE, CALL_TAKEN, CALL_LEFT };
 
 static bool call_change(struct loco_kvstore *s, unsigned i, uint32_t from, uint32_t to)
@@ -171,7 +172,7 @@ static void call_free(struct loco_kvstore *s, unsigned i)
     atomic_store_explicit(&s->calling[i], CALL_FREE, memory_order_release);
 }
 
-/* Leaves a call whose time is over to the tracker. */
+/* Leaves a call that ran out of time to the tracker. */
 static void call_leave(struct loco_kvstore *s, unsigned i)
 {
     loco_kv_window_op(s->calls[i], 0)->left = true;
@@ -205,8 +206,8 @@ static void call_start_delete(struct loco_kv_op *op, uint64_t key, const void *v
     loco_kv_start_delete(op, key);
 }
 
-/* Until when the caller may sleep. It must be awake when its operation is to give up, as nobody
- * else may be. */
+/* Returns until when the caller may sleep. An operation gives up only when it is polled, so its
+ * caller must be awake then. */
 static uint64_t call_wake_time(const struct loco_kvstore *s, const struct loco_kv_op *op,
                                uint64_t until)
 {
@@ -218,7 +219,8 @@ static uint64_t call_wake_time(const struct loco_kvstore *s, const struct loco_k
     return gives_up < until ? gives_up : until;
 }
 
-/* While the tickets before its own are being served, the caller stays awake: its turn is near. */
+/* Polls until the operation is done. While the lock moves, the caller does not sleep, as its turn
+ * is near. */
 static int call_wait(const struct loco_kvstore *s, struct loco_kv_op *op, struct loco_wait *wait)
 {
     for (uint32_t served = op->seen; !loco_kv_poll(op); served = op->seen) {

@@ -8,24 +8,26 @@
 #include <sys/mman.h>
 
 /*
- * The table is an array of cache lines. A key has one word in it, in the key's home line or, if
- * that was full, in the next line that had room. The head of the home line says how far such words
- * are. A word is half of the key's hash and the number of its slot. The head has seven more bits of
- * the hash for each of its line's words, so that a look-up compares all of them at once.
+ * The table is an array of cache lines, each with a head and seven words. A key has one word, which
+ * holds the upper half of its hash and the number of its slot. The word is in the key's home line
+ * or, if that was full, in the next line that had room. The home line's head says how far to
+ * search. A head also has seven more bits of the hash of each word in its line, so that a look-up
+ * compares all of them at once.
  *
- * Two keys may have the same half. So there is a record for each slot: the key that uses it, and
- * the counter of that use. A slot may be given to its next key before this node has heard that the
- * last one is gone. The record then says that the last key is not there, which is true.
+ * Two keys may have the same upper half. So each slot has a record: the key that uses it, and the
+ * counter of that use. A slot may get its next key before this node has applied the removal of the
+ * previous one. The record then says that the previous key is not there, which is true.
  *
- * A look-up takes no lock. Words do not move while they are in the table, so a look-up finds every
- * key that is there throughout. A change writes the word first, and then what leads to it.
+ * A look-up takes no lock. A word does not move while it is in the table, so a look-up finds every
+ * key that is there from its beginning to its end. A change writes the word before the bytes of the
+ * heads that lead to it.
  */
 
 enum { LINE = 64, WORDS = 7, WORDS_FILLED = 5 /* in each line, when the table is full */ };
 
 struct index_line {
-    /* Byte i: 0x80 | bits of the hash of word i; 0: the word is free. Byte 7: how many lines behind
-     * this one the words may be whose home it is; FAR: anywhere. */
+    /* Byte i: 0x80 | bits of the hash of word i; 0: the word is free. Byte 7: words whose home line
+     * this is are at most so many lines after it; FAR: they may be anywhere. */
     _Alignas(LINE) _Atomic uint64_t head;
     _Atomic uint64_t word[WORDS]; /* the hash's upper half << 32 | the slot's number */
 };
@@ -53,12 +55,12 @@ struct kv_index {
 
 enum { HUGE_PAGE = 2 << 20 };
 
-#ifndef MADV_COLLAPSE /* Linux 6.1; older ones refuse, and do it in the background */
+#ifndef MADV_COLLAPSE /* since Linux 6.1; older kernels refuse, and do it later */
 #define MADV_COLLAPSE 25
 #endif
 
-/* Asks for huge pages. Look-ups go everywhere, and on small pages each would begin with a TLB miss.
- * Where there are none the index is slower, no worse. */
+/* Asks for huge pages. Look-ups are scattered, and on small pages each would begin with a TLB miss.
+ * Without huge pages the index is slower, but works. */
 static void index_ask_for_huge_pages(void *memory, size_t size)
 {
     uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
@@ -67,7 +69,7 @@ static void index_ask_for_huge_pages(void *memory, size_t size)
     if (begin >= end)
         return;
     madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-    madvise((void *)begin, end - begin, MADV_COLLAPSE); /* for what is on small pages already */
+    madvise((void *)begin, end - begin, MADV_COLLAPSE); /* for pages that exist already */
 }
 
 /* Zeroed memory whose pages are all present. */
@@ -158,7 +160,7 @@ static uint32_t index_home(const struct kv_index *x, uint64_t hash)
     return (uint32_t)((hash & UINT32_MAX) * x->line_count >> 32);
 }
 
-/* The line that is `further` lines behind the home line. The first line follows the last. */
+/* The line that is `further` lines after the home line. After the last line comes the first. */
 static struct index_line *index_line(const struct kv_index *x, uint32_t home, uint32_t further)
 {
     const uint64_t at = (uint64_t)home + further;
@@ -166,8 +168,8 @@ static struct index_line *index_line(const struct kv_index *x, uint32_t home, ui
     return &x->lines[at < x->line_count ? at : at - x->line_count];
 }
 
-/* The byte that the head has of a word. Its bits of the hash are neither among those that choose
- * the home line nor in the word. */
+/* The byte in the head for a word. Its bits of the hash are not in the word and, with fewer than
+ * 2^25 lines, hardly influence the choice of the home line. */
 static uint64_t index_mark(uint64_t hash)
 {
     return 0x80 | (hash & 0x7f);
@@ -183,7 +185,8 @@ static uint32_t index_lines_to_look_at(const struct kv_index *x, uint64_t head)
     return index_reach(head) == FAR ? x->line_count : (uint32_t)index_reach(head) + 1;
 }
 
-/* The upper bits of those among bytes 0 to 6 that are `byte`, and rarely of one that is not. */
+/* Finds `byte` among bytes 0 to 6: sets the upper bit of each that equals it, and rarely of another
+ * one. */
 static uint64_t index_bytes(uint64_t head, uint64_t byte)
 {
     const uint64_t each = UINT64_C(0x0001010101010101), x = head ^ byte * each;
@@ -195,7 +198,7 @@ static uint64_t index_bytes(uint64_t head, uint64_t byte)
 
 static const struct kv_place nowhere = {.host = KV_NOWHERE};
 
-/* The counter of the slot's use, if it is used by this very key; else 0. */
+/* Returns the counter of the slot's use, if this very key uses it; else 0. */
 static uint64_t index_counter(const struct kv_index *x, uint64_t hash, struct kv_place place)
 {
     struct index_use *use = index_use(x, place);
@@ -205,6 +208,7 @@ static uint64_t index_counter(const struct kv_index *x, uint64_t hash, struct kv
     return atomic_load_explicit(&use->counter, memory_order_relaxed);
 }
 
+/* Looks in one line. Returns a guess, without a counter, unless `surely`. */
 static inline struct kv_place index_look(const struct kv_index *x, const struct index_line *line,
                                          uint64_t head, uint64_t hash, bool surely)
 {
@@ -223,7 +227,7 @@ static inline struct kv_place index_look(const struct kv_index *x, const struct 
     return nowhere;
 }
 
-/* The same in the lines behind the home line. */
+/* Looks in the lines after the home line. */
 static struct kv_place index_look_further(const struct kv_index *x, uint64_t home_head,
                                           uint64_t hash, bool surely)
 {
@@ -273,10 +277,10 @@ void kv_index_prefetch_use(const struct kv_index *x, struct kv_place place)
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/* The position of a word in the table. */
+/* The place of a word in the table. */
 struct index_spot {
     struct index_line *line; /* NULL: none */
-    uint32_t further;        /* than the home line */
+    uint32_t further;        /* how many lines after the home line */
     unsigned i;
 };
 
@@ -304,7 +308,7 @@ static struct index_spot index_free_spot(const struct kv_index *x, uint32_t home
     return (struct index_spot){0};
 }
 
-/* Where this word is. */
+/* Finds this word. */
 static struct index_spot index_spot_of(const struct kv_index *x, uint32_t home, uint64_t mark,
                                        uint64_t word)
 {

@@ -1,11 +1,11 @@
 /*
- * The kvstore's index at one node: where each key is. It is a hash table made for this store: a
- * look-up usually touches one cache line, never waits, and may be a guess, which is cheaper.
+ * The kvstore's index at one node: a hash table that says where each key's slot is. A look-up never
+ * waits, and usually touches one cache line. A guess is cheaper, and may be wrong.
  *
  * Keys are given as their hashes: kv_hash is a bijection, so the hash is the key.
  *
- * Threads: any. Changes wait for one another. Changes of one key never come at the same time, as
- * whoever makes them holds the key's lock.
+ * Threads: any. Changes exclude one another. Two changes of one key are never made at the same
+ * time, since each is made under the key's lock.
  */
 #ifndef LOCO_KVSTORE_INDEX_H
 #define LOCO_KVSTORE_INDEX_H
@@ -25,7 +25,7 @@ struct kv_place {
 enum { KV_NOWHERE = UINT32_MAX }; /* a host */
 
 /* Allocates all the memory: for a key in each of the `slots` at each of the `hosts`, and for `late`
- * keys more, whose removal this node has yet to hear of. Returns 0 or -ENOMEM. */
+ * more keys, whose removal this node has yet to apply. Returns 0 or -ENOMEM. */
 int kv_index_open(struct kv_index **index, uint32_t hosts, uint32_t slots, size_t late);
 void kv_index_close(struct kv_index *index);
 
@@ -40,8 +40,8 @@ static inline uint64_t kv_hash(uint64_t key)
 /* Returns where the key is. The host is KV_NOWHERE if the key is not there. */
 struct kv_place kv_index_find(const struct kv_index *index, uint64_t hash);
 
-/* The same, but the place is a guess without a counter: in one look-up of four thousand million the
- * slot is another key's. KV_NOWHERE is no guess. */
+/* The same, but the place is a guess, without a counter: about once in four billion look-ups the
+ * slot is another key's. KV_NOWHERE is certain. */
 struct kv_place kv_index_guess(const struct kv_index *index, uint64_t hash);
 
 /* Adds a key that is not there. Returns 0, or -ENOMEM: there are more keys than it was opened for.
@@ -51,8 +51,8 @@ int kv_index_add(struct kv_index *index, uint64_t hash, struct kv_place place);
 /* Removes a key from this place. Returns whether it was there. */
 bool kv_index_remove(struct kv_index *index, uint64_t hash, struct kv_place place);
 
-/* Fetch into the cache what a guess touches; and what a find touches besides, once the place is
- * guessed. So the cache misses of several operations overlap. */
+/* Prefetch the memory that a guess touches; and the memory that a find touches besides, once the
+ * place was guessed. So the cache misses of several operations overlap. */
 void kv_index_prefetch(const struct kv_index *index, uint64_t hash);
 void kv_index_prefetch_use(const struct kv_index *index, struct kv_place place);
 

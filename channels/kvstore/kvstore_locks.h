@@ -7,8 +7,8 @@
  *      bits 0..30      next_ticket
  *
  * One fetch-and-add takes a ticket and also tells which ticket is being served, so a free lock
- * costs one round trip. Another one releases the lock; as an atomic, it executes once the holder's
- * earlier writes on the same link are placed.
+ * costs one round trip. A second one releases the lock; as an atomic, it executes only after the
+ * holder's earlier writes on the same link are placed.
  *
  * loco_ticket_lock would not do. It waits inside its calls, and it hands over within a node: two
  * threads' writes to one slot would then be on two links, in no order. Here every handover between
@@ -36,11 +36,12 @@ static inline struct loco_atomic_word kv_lock_word(const struct loco_kv_op *op,
     return loco_atomic_at(&store->locks, op->lock_host, op->lock_index);
 }
 
-/* What is added to take a ticket. */
+/* The number that is added to take a ticket. */
 #define KV_LOCK_TAKE UINT64_C(1)
 
-/* What is added to release. Taking the last ticket made next_ticket carry into bit 31. Its release
- * carries that bit on into now_serving, which increments it as a release must. */
+/* The number that is added to release the lock. When the last ticket was taken, next_ticket carried
+ * into bit 31. The release of that ticket carries the bit on into now_serving, and so increments
+ * it. */
 static inline uint64_t kv_lock_release(uint32_t ticket)
 {
     return ticket == KV_TICKETS - 1 ? KV_TICKETS : UINT64_C(1) << 32;

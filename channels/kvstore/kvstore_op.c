@@ -34,14 +34,14 @@
  *
  *   The slot says anything else. After a guess that means nothing, as the slot may be another
  *   key's. So the key is looked up, and the slot that the index names is read. Let that be use c of
- *   slot s. (While the index changes, c may be a use after the key's. Then the key was deleted, and
- *   what follows holds of that use.) The read says that the key is missing, though it may be there
- *   again by now. The paper has two cases: it places the read at the remote read when the counter
- *   fits, and just after the delete when it does not. Neither is always right. While a read is
- *   stalled between its look-up and its remote read, the key may be deleted and inserted anew in
- *   another slot. Then it is there at the remote read, whether or not slot s has been used again.
- *   And the delete may have taken effect before the read began, if only its broadcast was late at
- *   this node. What holds is this:
+ *   slot s. (While the index changes, c may be a later use of the slot. Then the key's own use was
+ *   deleted, and the second case below holds with that use in place of c.) The read says that the
+ *   key is missing, though it may be there again by now. The paper has two cases: it places the
+ *   read at the remote read when the counter fits, and just after the delete when it does not.
+ *   Neither is always right. While a read is stalled between its look-up and its remote read, the
+ *   key may be deleted and inserted anew in another slot. Then it is there at the remote read,
+ *   whether or not slot s has been used again. And the delete may have taken effect before the read
+ *   began, if only its broadcast was late at this node. What holds is this:
  *      - Either the insert of use c has not taken effect when word 0 is read (it says "use c, not
  *        valid", or an older use). Its lock is held, and the key is missing: the read takes effect
  *        when word 0 is read.
@@ -55,15 +55,15 @@
  *
  * What must be placed before what, and why it is
  *
- *   - An update's value before the release: else the next holder's writes could be overtaken. If
- *     the slot is at the lock's host, the link keeps the order, as the release is an atomic. Else
- *     there is a fence.
+ *   - An update's value before the release: else it could be placed after the next holder's writes.
+ *     If the slot is at the lock's host, the link keeps the order, as the release is an atomic.
+ *     Else there is a fence.
  *   - An insert's slot before its valid bit: both are writes on the same link.
  *   - A delete's cleared bit before the broadcast: else one node could see the key after another
  *     has missed it. And the slot's owner, who may use the slot again once it hears of the delete,
  *     could see its new use overwritten. So there is a fence.
- *   - Everything before the operation ends: a release that is done has executed, behind all other
- *     writes. An operation that hands its lock on ends without a release, and so behind a fence.
+ *   - Everything before the operation ends: a release that is done has executed, after all other
+ *     writes. An operation that hands its lock on ends without a release, and so after a fence.
  *
  * A fence is a read of the slot that was written, on the link that wrote it: the pair fence,
  * without waiting in a call. A node uses its own slots without the network.
@@ -83,10 +83,10 @@
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
 
-/* The operations that are looked up together, so that their cache misses overlap. */
+/* How many operations are looked up together, so that their cache misses overlap. */
 enum { BATCH = 16 };
 
-/* How often one ticket is handed on within a window, and how many lines for locks a window has. */
+/* How often a window hands one ticket on, and how many lines for locks it has. */
 enum { HANDOVERS_MAX = 16, LINES = 64 };
 
 struct loco_kv_window {
@@ -271,15 +271,17 @@ static struct kv_change op_change(const struct loco_kv_op *op, enum kv_change_ki
 
 /*
  * Operations of one window that want the same lock stand in a line, and only the first takes a
- * ticket. An operation that is done with the lock hands it to the one behind, a bounded number of
- * times: else each would have to wait for the other nodes in between, and for its own next poll.
- * An operation that hands the lock on does not release it, so its writes are placed before that.
+ * ticket. When it is done with the lock, it hands the lock to the next in line, which so waits
+ * neither for other nodes nor for its own next poll. The number of handovers is bounded, so that
+ * other nodes get their turn. A handover has no release that would order the operation's writes, so
+ * these are placed before it.
  */
 static struct loco_kv_op **line_last(const struct loco_kv_op *op)
 {
     return &op->window->last[(op->lock_index + op->lock_host) % LINES];
 }
 
+/* Returns whether the operation stands behind another one, and so takes no ticket. */
 static bool line_join(struct loco_kv_op *op)
 {
     struct loco_kv_op **last = line_last(op), *before = *last;
@@ -305,7 +307,7 @@ static struct loco_kv_op *line_leave(struct loco_kv_op *op)
     return behind;
 }
 
-/* Neither the operation nor those in line behind it can have the lock: they end with `error`. */
+/* Ends the operation, and those in line behind it, with `error`: they cannot have the lock. */
 static bool lock_fail(struct loco_kv_op *op, int error)
 {
     while (op) {
@@ -319,7 +321,8 @@ static bool lock_fail(struct loco_kv_op *op, int error)
 static step_fn lock_judge_turn;
 static bool lock_release(struct loco_kv_op *op, int result);
 
-/* Whether the operation has waited for more than `ns`, counted from the first call of this. */
+/* Whether the operation's present wait, which begins with the first call of this, has taken more
+ * than `ns`. */
 static bool op_has_waited(struct loco_kv_op *op, uint64_t ns)
 {
     uint64_t now = loco_clock(op_manager(op));
@@ -329,7 +332,8 @@ static bool op_has_waited(struct loco_kv_op *op, uint64_t ns)
     return now - op->since > ns;
 }
 
-/* A lock that does not move while a node is lost is taken to be that node's. */
+/* Whether the lock has not moved for owner_ns while a node is lost: the lost node is assumed to
+ * hold it. */
 static bool lock_is_orphaned(struct loco_kv_op *op, uint32_t serving)
 {
     if (op->seen != serving)
@@ -415,8 +419,9 @@ static bool lock_released(struct loco_kv_op *op, int error)
     return op_finish(op, op->result ? op->result : error);
 }
 
-/* Gives up the lock, and ends the operation with `result`. Its writes to the slot are placed, or
- * are on the lock's own link and the lock is not handed over. */
+/* Hands the lock over or releases it, and ends the operation with `result`. Before a handover the
+ * operation's writes to the slot must be placed; before a release they may also be under way on the
+ * lock's own link. */
 static bool lock_release(struct loco_kv_op *op, int result)
 {
     struct loco_atomic_word lock = kv_lock_word(op, op_store(op));
@@ -476,7 +481,7 @@ static bool read_judge(struct loco_kv_op *op, int error)
     return op_finish(op, seen == KV_PRESENT ? 0 : -ENOENT);
 }
 
-/* Reads the slot that was guessed. If this CPU can reach it, the read ends here, as a rule. */
+/* Reads the slot that was guessed. If this CPU can reach it, the read usually ends here. */
 static void read_begin(struct loco_kv_op *op)
 {
     if (slot_read_near(op, op->copy, kv_slot_size(op_store(op)->slots)))
@@ -608,8 +613,8 @@ static void window_prefetch(const struct loco_kv_op *op)
         kv_index_prefetch_use(s->index, op_place(op));
 }
 
-/* Looks up the young operations together, and sends them off. A write looks up its key again under
- * the lock; here the look-up only warms the caches. */
+/* Looks up the young operations together, and begins them. A write looks up its key again under the
+ * lock; here the look-up only warms the caches. */
 static void window_begin_young(struct loco_kv_window *w)
 {
     const unsigned count = w->young_count;
@@ -633,9 +638,9 @@ static void window_begin_young(struct loco_kv_window *w)
     w->young_count = 0;
 }
 
-/* Looks up one young read, which is polled. The others are left alone, as the lines that they
- * prefetch may still be on their way: this read's place in the window is free for a new read
- * earlier. */
+/* Begins one young read, because it is polled. The others stay young, as the lines that they
+ * prefetch may still be on their way. So this read ends earlier, and its place in the window is
+ * free for the next one. */
 static void window_begin_read(struct loco_kv_window *w, struct loco_kv_op *op)
 {
     unsigned i = 0;
@@ -662,7 +667,7 @@ static bool op_begin(struct loco_kv_op *op, int error)
     return ON;
 }
 
-/* Inlined, as a start of a read needs half of it. */
+/* Inlined, as the start of a read needs only half of it. */
 __attribute__((always_inline)) static inline void op_start(struct loco_kv_op *op,
                                                            enum loco_kv_kind kind, uint64_t key)
 {
@@ -736,8 +741,8 @@ bool loco_kv_poll(struct loco_kv_op *op)
     return false;
 }
 
-/* Whether this thread's next writes come after all that the operation wrote to its slot: whatever
- * of that will ever be placed is placed. */
+/* Makes the operation this thread's. Returns false while this thread's writes could still overtake
+ * those that another thread posted for the operation. */
 static bool op_comes_after_writes(struct loco_kv_op *op)
 {
     struct loco_manager *m = op_manager(op);

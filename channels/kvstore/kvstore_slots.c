@@ -63,7 +63,7 @@ enum kv_seen kv_slot_judge(const struct kv_slots *s, const void *copy, uint64_t 
     return counter && state != kv_slot_state(counter, true) ? KV_ABSENT : KV_UNCLEAR;
 }
 
-/* From slot to slot: so that each lies in as few cache lines as possible. */
+/* The distance from slot to slot. Each slot lies in as few cache lines as possible. */
 static size_t slot_stride(size_t size)
 {
     size_t line = LOCO_CACHE_LINE;
@@ -96,8 +96,8 @@ static void spares_flip(struct kv_spares *at, uint32_t group)
     at->free[group / WORD] ^= UINT64_C(1) << group % WORD;
 }
 
-/* The first group from `home` on in which this node's slot is free. The first group follows the
- * last. UINT32_MAX: no slot is free. */
+/* The first group from `home` on in which this node's slot is free. After the last group comes the
+ * first. UINT32_MAX: no slot is free. */
 static uint32_t spares_nearest(const struct kv_slots *s, const struct kv_spares *at, uint32_t home)
 {
     const uint32_t words = spares_words(s);

@@ -86,8 +86,8 @@ static inline void kv_slot_prefetch(const struct kv_slots *slots, uint32_t host,
 
 enum { KV_HOMES = 2 };
 
-/* One of the key's homes. They follow from different bits of the hash, and with up to 2^16 nodes
- * from none of those that choose the host. */
+/* Returns one of the key's home groups. They depend on different bits of the hash and, with up to
+ * 2^16 nodes, on none of the bits that choose the host. */
 static inline uint32_t kv_slots_home(const struct kv_slots *slots, uint64_t hash, unsigned which)
 {
     return (uint32_t)((hash >> 16 * which & UINT32_MAX) * slots->own >> 32);
@@ -105,7 +105,8 @@ static inline void kv_slots_prefetch_homes(const struct kv_slots *slots, uint32_
     }
 }
 
-/* Completes a slot's copy that has its value: adds word 0, not valid, and the checksum. */
+/* Completes the copy of a slot, which has its value already: adds the checksum, and word 0 with the
+ * valid bit off. */
 void kv_slot_seal(const struct kv_slots *slots, void *copy, uint64_t hash, uint64_t counter);
 
 enum kv_seen { KV_PRESENT, KV_ABSENT, KV_UNCLEAR };
@@ -122,15 +123,15 @@ int kv_slots_open(struct kv_slots **slots, struct loco_channel *channel,
                   const struct loco_kvstore_config *config);
 void kv_slots_close(struct kv_slots *slots);
 
-/* The host has connected. The host is lost. */
+/* Must be called when the host has connected, and when it is lost. */
 void kv_slots_meet(struct kv_slots *slots, uint32_t host);
 void kv_slots_part(struct kv_slots *slots, uint32_t host);
 
-/* Takes one of this node's slots at `host` for a new key, and counts its counter up. Returns 0 or
+/* Takes one of this node's slots at `host` for a new key, and increments its counter. Returns 0 or
  * -ENOSPC. */
 int kv_slots_take(struct kv_slots *slots, uint32_t host, uint64_t hash, struct kv_place *place);
 
-/* Gives a slot back, if it is this node's. Its valid bit is off. */
+/* Gives a slot back, if it is this node's. The slot's valid bit must be off. */
 void kv_slots_put(struct kv_slots *slots, struct kv_place place);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * An insert or a delete holds its key's lock until all nodes have acknowledged its change. If
  * applying a change could wait for a lock, for room in a ring, for an index entry or for a slot,
- * there could be a circle of waits. But it waits for nothing:
+ * nodes could wait for each other in a circle. But it waits for nothing:
  *
  *   - A change always finds a free entry in the index. A node's index holds two kinds of entries.
  *     The first are uses of slots whose owners do not know of their end: at most `capacity` for

@@ -20,16 +20,16 @@
  * Order: an operation that has returned is seen by every operation that starts after it, at any
  * node. Nothing but the store's own memory is ordered.
  *
- * When a node is lost, the values in its memory are lost: operations on them return -ECONNRESET. So
- * do writes of keys whose lock it hosted. With LOCO_KV_AT_INSERTER these are different keys; a
- * lost key whose lock is at another node can be deleted and inserted again. There are no replicas:
- * docs/memory-model.md says why, and what to do instead. Inserts and deletes go on without the lost
- * node's acknowledgement.
+ * When a node is lost, so are the values in its memory: operations on their keys return
+ * -ECONNRESET. So do writes of keys whose lock it hosted, which with LOCO_KV_AT_INSERTER are other
+ * keys. A key whose value is lost can be deleted and inserted again if its lock is at another node.
+ * There are no replicas: docs/memory-model.md says why, and what to do instead. Inserts and deletes
+ * go on without the lost node's acknowledgement.
  *
  * A node that is lost within an insert, update or delete keeps that key's lock. Operations that
  * need the lock return -EOWNERDEAD once it has not moved for owner_ns. So while a node is lost, no
  * other node may stand still for that long within an operation. A node that restarts is not taken
- * back: it takes part again when all have constructed the store again.
+ * back: it takes part again once all nodes have constructed the store again.
  */
 #ifndef LOCO_KVSTORE_H
 #define LOCO_KVSTORE_H
@@ -115,7 +115,7 @@ int loco_kvstore_start_tracker(struct loco_kvstore *store);
  * loco_kvstore_stop. */
 void loco_kvstore_track(struct loco_kvstore *store);
 
-/* Does one turn of that: applies the messages that have arrived, and acknowledges them. Returns
+/* Serves the trackers once: applies the messages that have arrived, and acknowledges them. Returns
  * their number; 0 also when another thread is serving. Never waits on coherent memory. Any attached
  * thread. */
 unsigned loco_kvstore_serve(struct loco_kvstore *store);
@@ -167,7 +167,7 @@ int loco_kvstore_read_timed(struct loco_kvstore *store, uint64_t key, void *valu
  *      if (loco_kv_poll(op) && op->result == 0)
  *              use(op->value);
  *
- * A started operation may begin only when it is polled: some are gathered first, so that their
+ * A started operation may not begin before it is polled: several are gathered first, so that their
  * cache misses overlap. Polling one operation also advances the window's others, so the order of
  * polling does not matter. A thread with writes in flight must go on polling, since they hold
  * locks. */
