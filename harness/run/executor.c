@@ -125,6 +125,7 @@ static void stop_all(struct hil_executor *e)
     const uint64_t now = hil_clock_now(&e->clock), start = e->start_ns;
 
     e->stopping = true;
+    e->ended_ns = 0; /* no step begins before `now` */
     for (unsigned i = 0; i < e->count; i++)
         hil_loop_stop(e->loops[i].loop, now > start ? now - start : 0);
 }

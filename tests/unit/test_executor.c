@@ -247,6 +247,14 @@ Test(executor, runs_the_loops_in_the_order_of_their_times)
     }
 }
 
+Test(executor, ends_when_told_also_if_it_is_behind)
+{
+    struct seen seen = {.stop_at = 3, .spend_ns = 2 * catching_up.period_ns};
+
+    cr_expect_eq(run_loop(&seen, catching_up, HIL_SPIN, counting_clock()), -EINTR);
+    cr_expect_eq(seen.steps, 3);
+}
+
 /* So no time is lost between them, and each one's duration is what it takes from the core. */
 Test(executor, a_late_step_begins_when_the_one_before_it_ends)
 {
