@@ -19,11 +19,11 @@
  *      the owner, at its first push:       pushes = 1      a full barrier      pulls == 0?
  *      a reader, at its first pull:        pulls = 1       on one link         pushes == 0?
  *
- * Both cannot find a zero: if the owner does, `pulls` was written after the owner looked, hence
- * after it wrote `pushes`, and the reader reads `pushes` after writing `pulls`. A side that finds a
- * one is refused. A refused owner clears `pushes` again. A refused reader leaves `pulls`, as other
- * readers may have set it too; that does no harm, since an owner that has pushed once does not look
- * again.
+ * They cannot both find a zero: if the owner does, `pulls` was written after the owner looked,
+ * hence after it wrote `pushes`, and the reader reads `pushes` after writing `pulls`. A side that
+ * finds a one is refused. A refused owner clears `pushes` again. A refused reader leaves `pulls`,
+ * as other readers may have set it too; that does no harm, since an owner that has pushed once does
+ * not look again.
  *
  * Whole or torn. In general the words of a write arrive in any order, and the check word is a
  * checksum of the value. On a LOCO_COHERENT fabric the CPU writes the members' memory itself, by
@@ -104,8 +104,8 @@ static void *var_here(const struct loco_owned_var *v, size_t offset)
     return (unsigned char *)v->region->memory + offset;
 }
 
-/* Half a word has a fast way of its own: a barrier's count, which waiting threads load all the
- * time. */
+/* A value of 4 bytes has a short way of its own. It is for a barrier's count, which waiting threads
+ * load all the time. */
 static void var_copy_value(const struct loco_owned_var *v, void *to, const void *from)
 {
     if (v->size != sizeof(uint32_t) || ((uintptr_t)to | (uintptr_t)from) % sizeof(uint32_t)) {
@@ -116,7 +116,7 @@ static void var_copy_value(const struct loco_owned_var *v, void *to, const void 
     __atomic_store_n((uint32_t *)to, value, __ATOMIC_RELAXED);
 }
 
-/* Most values are a few whole words, for which there is a short way. */
+/* Whether the value is a few whole words, as most are. There is a short way for these. */
 static inline bool var_is_words(const struct loco_owned_var *v, const void *value)
 {
     return v->size < LOCO_CACHE_LINE && (v->size | (uintptr_t)value) % WORD == 0;
@@ -201,7 +201,7 @@ static inline void var_store(const struct loco_owned_var *v, const void *value)
         var_store_any(v, value);
 }
 
-/* The checksum of a value of zeros, so that a load before the first push succeeds. */
+/* Stores the checksum of a value of zeros, so that a load before the first push succeeds. */
 static void var_store_zero(const struct loco_owned_var *v)
 {
     XXH3_state_t state;
@@ -280,8 +280,8 @@ static void var_mend(struct loco_owned_var *v)
 }
 
 /* On a coherent fabric a pull is a copy by a thread of this node, which may be in the middle of it.
- * That is soon over, as it waits for nobody, and the next pull finds the owner gone. On other
- * fabrics nothing is in flight any more after a loss. */
+ * This waits for the end of the copy, which comes soon, as a copy waits for nobody. The next pull
+ * finds the owner gone. On other fabrics nothing is in flight any more after a loss. */
 static void var_mend_after_pull(struct loco_owned_var *v)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
@@ -460,7 +460,7 @@ static inline const struct loco_route *var_only_route(const struct loco_owned_va
     return r && r->only && loco_route_leads(r) ? r : NULL;
 }
 
-/* To an only reader a write that is done at once makes no ack. */
+/* Pushes to the only reader. A write that is done at once needs no ack. */
 static inline struct loco_ack var_push_only(const struct loco_owned_var *v,
                                             const struct loco_route *r)
 {
@@ -514,7 +514,7 @@ __attribute__((noinline)) static struct loco_ack var_push_any(struct loco_owned_
     return var_push_all(v);
 }
 
-/* A route was found for an earlier push, so the owner may push. */
+/* If there is a route, an earlier push has found it, so the owner may push. */
 static inline struct loco_ack var_push(struct loco_owned_var *v)
 {
     const struct loco_route *only = var_only_route(v);
@@ -707,8 +707,8 @@ static bool var_load_checked(const struct loco_owned_var *v, const unsigned char
            var_checksum(value, v->size);
 }
 
-/* The rest of a half-written value is mostly there at the next look. If its writer was held up, a
- * look every RETRY_NS is enough. */
+/* The rest of a half-written value is usually there at the next look. If the writer was
+ * interrupted, a look every RETRY_NS is enough. */
 enum { LOOKS_AT_ONCE = 16, RETRY_NS = 100 };
 
 __attribute__((cold, noinline)) static int var_load_again(const struct loco_owned_var *v,
@@ -757,7 +757,7 @@ static int var_pull_counted(const struct loco_owned_var *v)
     return 0;
 }
 
-/* Only one pull is in flight at a time, since of two the older value could land last. */
+/* Only one pull is in flight at a time. Of two, the one with the older value could land last. */
 static struct loco_ack var_pull_after_last(struct loco_owned_var *v, const struct loco_wait *wait)
 {
     int rc = var_wait_for_ack(v, &v->pull, wait);

@@ -1,7 +1,8 @@
 /*
- * Quick access to many owned variables of three words in a row. A caller's record has the data that
- * a loop needs of each variable, and values are loaded and put inline, in registers. owned_var.c
- * has the general way, and explains the word after the value.
+ * Quick access to many owned variables, one after another, whose values have three words. The
+ * caller keeps a small record of each variable, with only what a load or a put needs. Values are
+ * loaded and put inline, in registers. owned_var.c has the general way, and explains the word after
+ * the value.
  */
 #ifndef LOCO_OWNED_VAR_QUICK_H
 #define LOCO_OWNED_VAR_QUICK_H
@@ -27,19 +28,18 @@ struct loco_quick_owner {
     bool counted;
 };
 
-/* Whether the variable's loads can be quick; then fills in *reader. */
+/* Fills in *reader, and returns whether the variable's loads can be quick. */
 bool loco_quick_reader_init(struct loco_quick_reader *reader, const struct loco_owned_var *var);
 
-/* Whether the calling thread's puts of the variable can be quick in this life; then fills in
- * *owner. They can be after the first push, once the reader has connected. */
+/* Returns whether the calling thread's puts of the variable can be quick in this life, and then
+ * fills in *owner. They can after the first push, once the reader has connected. */
 bool loco_quick_owner_init(struct loco_quick_owner *owner, const struct loco_owned_var *var,
                            uint32_t life);
 
-/* Must be called before a row of quick puts of variables on this fabric. Returns the fabric's life.
- * Each loss of a peer begins another life, in which a reader's copy may be elsewhere. Returns 0 if
- * puts cannot be quick now, for example while somebody traces pushes. A life is the fabric's and
- * not a manager's, because a thread that steps a thousand nodes has one fabric and a thousand
- * managers. */
+/* Must be called before a series of quick puts on this fabric. Returns the fabric's life. Each loss
+ * of a peer begins another life, in which a reader's copy may be elsewhere. Returns 0 if puts
+ * cannot be quick now, for example while somebody traces pushes. A life is the fabric's and not a
+ * manager's, because a thread that steps a thousand nodes has a thousand managers. */
 uint32_t loco_quick_begin(const struct loco_fabric *fabric);
 
 /* Loads the value. Returns whether *to is whole. */
@@ -62,7 +62,7 @@ static inline void loco_quick_store(uint64_t *to, struct loco_triple value)
     __atomic_store_n(&to[2], value.third, __ATOMIC_RELAXED);
 }
 
-/* Stores and pushes a value. Only in the life for which *owner was filled in. */
+/* Stores and pushes a value. Must be called only in the life for which the record was filled in. */
 static inline void loco_quick_put(const struct loco_quick_owner *o, struct loco_triple value)
 {
     uint64_t *const copy = o->copy, *const there = o->there;

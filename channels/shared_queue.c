@@ -1,7 +1,7 @@
 /*
- * Tickets count up for ever. The word `tail` gives those of pushes, `head` those of pops, and pop t
- * takes what push t put in. Ticket t uses slot t modulo the capacity. A slot's turn word says which
- * operation may use the slot now:
+ * Tickets count up for ever. Pushes take theirs from the word `tail` and pops from `head`, and pop
+ * t takes what push t put in. Ticket t uses slot t modulo the capacity. A slot's turn word says
+ * which operation may use the slot now:
  *
  *      2t        empty, for push t, which leaves it as 2t + 1
  *      2t + 1    full, for pop t, which leaves it as 2(t + capacity)
@@ -19,8 +19,8 @@
  * that read. The writes of a slot's earlier owners, over other links, are placed before a turn
  * comes: each owner saw the turn that the one before had written last.
  *
- * Slots that this CPU can reach it reads in order, the turn first. Where all nodes can
- * (LOCO_COHERENT) there is no checksum.
+ * If this CPU can reach a slot, it reads the slot in order, the turn first. Where every CPU can
+ * reach every slot (LOCO_COHERENT) there is no checksum.
  *
  * Linearizability. Push t takes effect when tail has passed t and head has passed t - capacity. Pop
  * t takes effect when head and tail have both passed t. Both moments lie between the operation's
@@ -119,10 +119,10 @@ static void queue_invert_nodes(struct loco_shared_queue *q)
     q->nodes_inverse = (UINT64_C(1) << q->nodes_shift) / q->nodes + 1;
 }
 
-/* On coherent memory the slots of a run of tickets fill a cache line. If the nodes' slots took
- * turns, several lines would be in use at a time, and each by pushes and pops for longer. The
- * price: nodes that push in turns meet in a line. If both of two nodes push and pop all the time,
- * each pair of calls takes 300 ns in place of 200. */
+/* On coherent memory the slots of a run of tickets fill a cache line. If successive tickets had
+ * slots at different nodes, several lines would be in use at a time, and each would be in use for
+ * longer. The price: nodes that push in turns share a line. If two nodes push and pop all the time,
+ * a push and a pop together take 300 ns instead of 200. */
 static uint32_t queue_run_shift(const struct loco_shared_queue *q)
 {
     uint32_t shift = 0;
@@ -140,8 +140,8 @@ static int queue_set_shape(struct loco_shared_queue *q)
     while (q->here < q->channel.member_count && q->channel.members[q->here].node < m->id)
         q->here++;
     queue_invert_nodes(q);
-    /* Without a checksum a small entry begins in its place. A large one does not: a copy is faster
-     * where it is aligned to two words. */
+    /* Without a checksum a small entry begins where the checksum would be. A large one does not: a
+     * copy is faster if it is aligned to two words. */
     q->entry_at = SUM + 1;
     if (q->coherent && slot_image_size(q) < LOCO_CACHE_LINE)
         q->entry_at = SUM;
@@ -234,7 +234,7 @@ static inline struct slot slot_of_ticket(const struct loco_shared_queue *q, uint
 {
     uint32_t slot = (uint32_t)ticket & (q->capacity - 1);
     uint32_t run = slot >> q->run_shift;
-    uint32_t row = (uint32_t)(run * q->nodes_inverse >> q->nodes_shift); /* of a run at each node */
+    uint32_t row = (uint32_t)(run * q->nodes_inverse >> q->nodes_shift); /* the run, at its node */
     uint32_t place = run - row * q->nodes;
     size_t offset = (slot - ((run - row) << q->run_shift)) * q->slot_size;
     unsigned char *direct = atomic_load_explicit(&q->direct[place], memory_order_relaxed);
@@ -255,7 +255,7 @@ struct call {
     bool pops;
     uint64_t *block;       /* a mem_ref, for slots out of reach; NULL on coherent memory */
     bool given_up;         /* the call ended while the network still uses the block */
-    struct loco_ack using; /* then: what uses it */
+    struct loco_ack using; /* then: the operation that uses it */
     struct loco_wait wait;
     uint64_t ticket;
     struct slot slot;
@@ -288,7 +288,7 @@ static int slot_read(struct call *c, size_t size)
 
 /* Reads the whole slot into the block. Returns 1 when the entry is there, 0 when the slot has
  * another turn, or an error. A read may mix this turn's words with older ones once, and with newer
- * ones once, when another call has taken the entry. A third mixture means that a stranger wrote
+ * ones once, when another call has taken the entry. A third mixture means that something else wrote
  * there. */
 static int slot_read_entry(struct call *c, uint64_t turn)
 {
@@ -335,7 +335,7 @@ static int slot_write(struct loco_shared_queue *q, const struct slot *s, size_t 
     return ack->error;
 }
 
-/* Writes the slot's next turn, behind all that this call wrote into the slot. */
+/* Writes the slot's next turn, after all that this call wrote into the slot. */
 static int slot_pass_on(struct loco_shared_queue *q, const struct slot *s, uint64_t turn)
 {
     struct loco_ack ack;
@@ -440,7 +440,7 @@ static int call_is_turn(struct call *c)
     c->slot = slot_of_ticket(c->queue, c->ticket);
     int rc = c->slot.direct || c->block ? slot_is_turn(c, 2 * c->ticket + c->pops)
                                         : slot_why_out_of_reach(c);
-    if (rc == -ECONNRESET) /* known here perhaps before queue_on_lost is called */
+    if (rc == -ECONNRESET) /* this may come before the call of queue_on_lost */
         atomic_store(&c->queue->broken, true);
     return rc;
 }
@@ -481,7 +481,8 @@ static int ticket_take_next(struct call *c)
     return rc ? rc : call_wait_for_turn(c);
 }
 
-/* Whether the call's ticket, the first free one, finds no entry or no room: 1, 0 or an error. */
+/* Whether there is no entry (or no room) for the call's ticket, which is the next to be taken: 1, 0
+ * or an error. */
 static int ticket_must_wait(const struct call *c)
 {
     uint64_t other;
@@ -492,8 +493,8 @@ static int ticket_must_wait(const struct call *c)
     return rc ? rc : (int64_t)(other - c->ticket) <= 0;
 }
 
-/* Takes a ticket only when its turn has come. With `tries` it does not wait: -EAGAIN if the queue
- * is empty (or full, for a push). */
+/* Takes a ticket only when its turn has come. With `tries` this does not wait, but returns -EAGAIN
+ * if the queue is empty (or full, for a push). */
 static int ticket_take_ready(struct call *c, bool tries)
 {
     for (;;) {
@@ -563,9 +564,9 @@ static int queue_pop(struct loco_shared_queue *q, void *entry, uint64_t timeout_
 /* --- coherent memory -------------------------------------------------------------------------
  *
  * The common case there, a turn that has come already, needs only the ticket, the entry and the
- * turn. In any other case the ticket goes the same way as over a network. */
+ * turn. In any other case the call goes on as over a network. */
 
-/* The word that gives this thread its tickets, if it may go this way; else NULL. */
+/* The word that gives this thread its tickets, if it may take this short way; else NULL. */
 static inline uint64_t *near_word(const struct loco_shared_queue *q,
                                   const struct loco_atomic_var *word, uint64_t timeout_ns)
 {
@@ -590,8 +591,8 @@ static inline uint64_t *near_slot(const struct loco_shared_queue *q, uint64_t ti
     return atomic_load_explicit(&q->broken, memory_order_relaxed) ? NULL : slot;
 }
 
-/* Asks for the line of a later push. Two lines ahead it is there in time, and the pops are still
- * far from it. */
+/* Prefetches the line of a later push. Two lines ahead, it arrives in time, and no pop is near it
+ * yet. */
 static inline void near_prefetch(const struct loco_shared_queue *q, uint64_t ticket)
 {
     const struct slot later = slot_of_ticket(q, ticket + (UINT64_C(2) << q->run_shift));
@@ -605,7 +606,8 @@ static inline void near_pass_on(uint64_t *slot, uint64_t turn)
     loco_stored();
 }
 
-/* Go on with a ticket whose turn has not come. Not inlined, as the common case needs no call. */
+/* Continue with a ticket whose turn has not come. Not inlined, as the common case needs no struct
+ * call. */
 __attribute__((noinline)) static int near_push_later(struct loco_shared_queue *q, const void *entry,
                                                      uint64_t ticket)
 {

@@ -114,20 +114,20 @@ static inline uint64_t loco_owned_var_peek(const struct loco_owned_var *var)
     return __atomic_load_n((const uint64_t *)(const void *)var->copy, __ATOMIC_RELAXED);
 }
 
-/* A hint: this CPU will soon write the cache line. It is fetched, without waiting. */
+/* A hint that this CPU will soon write the cache line, which is fetched without waiting. */
 static inline void loco_prefetch_to_write(const void *line)
 {
 #ifdef __x86_64__
     __asm__ volatile("prefetchw %0"
                      :
-                     : "m"(*(const char *)line)); /* the builtin's is for reading */
+                     : "m"(*(const char *)line)); /* the builtin's instruction is for reading */
 #else
     __builtin_prefetch(line, 1);
 #endif
 }
 
-/* At the owner, a hint: it will soon push. The cache line that the push will write at the first
- * reader is fetched, without waiting. Useful when there is something else to do before the push. */
+/* At the owner, a hint that it will soon push: fetches, without waiting, the cache line that the
+ * push will write at the first reader. Useful when something else is to be done before. */
 static inline void loco_owned_var_prefetch(const struct loco_owned_var *var)
 {
     const unsigned char *line =

@@ -16,7 +16,8 @@
  * or is lost.
  *
  * When a participant is lost, so is its share of the entries. From then on all operations return
- * -ECONNRESET, those that are waiting too, until all have constructed the queue again.
+ * -ECONNRESET, including those that are waiting, until all participants have constructed the queue
+ * again.
  *
  * Threads: any attached thread, any number at a time.
  * Order: a thread that pops an entry also sees what its pusher had placed (fenced) before the push.
@@ -42,7 +43,7 @@ struct loco_shared_queue {
     uint32_t capacity; /* entries; a power of two */
     uint32_t nodes;    /* participants */
     unsigned nodes_shift;
-    uint64_t nodes_inverse;   /* 2^nodes_shift / nodes */
+    uint64_t nodes_inverse;   /* 2^nodes_shift / nodes + 1 */
     uint32_t here;            /* this node's place among them, in the order of their ids */
     bool coherent;            /* the fabric is LOCO_COHERENT */
     LOCO_ATOMIC(bool) broken; /* a participant was lost */
@@ -68,7 +69,7 @@ int loco_shared_queue_init(struct loco_shared_queue *queue, struct loco_manager 
 void loco_shared_queue_fini(struct loco_shared_queue *queue);
 
 /*
- * A push puts a copy of *entry behind all others. A pop takes the first entry out, to *entry. They
+ * A push appends a copy of *entry. A pop removes the first entry, and copies it to *entry. They
  * wait for room, or for an entry, for at most `timeout_ns` (UINT64_MAX: without a limit). Return
  *      0
  *      -ETIMEDOUT   the queue is unchanged
@@ -85,8 +86,8 @@ int loco_shared_queue_pop(struct loco_shared_queue *queue, void *entry, uint64_t
 /*
  * The same, but they return -EAGAIN when there is no room, or no entry. That is exact: at some
  * moment during the call the queue was full, or empty. They wait only for an operation that is
- * already under way at the same slot and, over a network, for the answers to their own requests.
- * (A push or pop with a timeout of 0 gives up a node that does not answer.)
+ * already under way at the same slot and, over a network, for the answers to their own requests. (A
+ * push or pop with a timeout of 0 gives up if a node does not answer.)
  */
 int loco_shared_queue_try_push(struct loco_shared_queue *queue, const void *entry);
 int loco_shared_queue_try_pop(struct loco_shared_queue *queue, void *entry);
