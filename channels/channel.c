@@ -378,35 +378,33 @@ void loco_channels_message(struct loco_manager *m, uint32_t node, const void *me
 
 /* --- what happens to every channel -------------------------------------------------- */
 
-/* The channels of a tree, gathered before callbacks that may change the tree. */
+/* Some channels of a tree, gathered before callbacks that may change the tree. There is no
+ * allocation, since a loss must be told even if memory is short. */
 struct gathered {
-    struct loco_channel **at;
-    size_t count, room;
+    struct loco_channel *at[64];
+    unsigned count;
+    char after[sizeof((struct loco_packet_head *)0)->name]; /* only names greater than this */
+    uint32_t newest; /* no endpoints that were constructed after this one */
 };
 
 static void channels_gather(const void *tree_node, VISIT visit, void *closure)
 {
-    struct gathered *all = closure;
+    struct loco_channel *c = *(struct loco_channel *const *)tree_node;
+    struct gathered *g = closure;
 
-    if (visit != postorder && visit != leaf)
-        return;
-    if (all->count == all->room) {
-        size_t room = all->room ? 2 * all->room : 64;
-        void *more = realloc(all->at, room * sizeof(struct loco_channel *));
-        if (!more)
-            return;
-        all->at = more;
-        all->room = room;
-    }
-    all->at[all->count++] = *(struct loco_channel *const *)tree_node;
+    if ((visit == postorder || visit == leaf) && g->count < sizeof g->at / sizeof g->at[0] &&
+        (int32_t)(g->newest - c->endpoint) >= 0 && strcmp(c->name, g->after) > 0)
+        g->at[g->count++] = c;
 }
 
-static struct gathered channels_gather_all(const void *channels)
+/* Gathers the next channels in the order of their names. Returns whether there are any. */
+static bool channels_gather_next(const void *channels, struct gathered *g)
 {
-    struct gathered all = {0};
-
-    twalk_r(channels, channels_gather, &all);
-    return all;
+    g->count = 0;
+    twalk_r(channels, channels_gather, g);
+    if (g->count > 0)
+        snprintf(g->after, sizeof g->after, "%s", g->at[g->count - 1]->name);
+    return g->count > 0;
 }
 
 struct about {
@@ -471,20 +469,22 @@ void loco_channels_mark_lost(struct loco_peer *peer, uint32_t node)
     twalk_r(peer->channels, channel_mark_lost, &n);
 }
 
+static void channel_on_lost(struct loco_channel *c, uint32_t node)
+{
+    if (c->missing && !c->members[loco_channel_member(c, node)].met)
+        channel_fail(c, -ECONNRESET);
+    if (c->ops && c->ops->on_lost)
+        c->ops->on_lost(c, node);
+}
+
 void loco_channels_peer_lost(struct loco_manager *m, uint32_t node, bool left)
 {
     const struct loco_peer *peer = loco_by_node_find(&m->peers, node);
-    struct gathered all = channels_gather_all(peer->channels);
+    struct gathered some = {.newest = m->endpoints};
 
-    for (size_t i = 0; i < all.count; i++) {
-        struct loco_channel *c = all.at[i];
-        int member = loco_channel_member(c, node);
-        if (c->missing && !c->members[member].met)
-            channel_fail(c, -ECONNRESET);
-        if (c->ops && c->ops->on_lost)
-            c->ops->on_lost(c, node);
-    }
-    free(all.at);
+    while (channels_gather_next(peer->channels, &some))
+        for (unsigned i = 0; i < some.count; i++)
+            channel_on_lost(some.at[i], node);
     if (!left)
         loco_log(m, LOCO_WARNING, "node %u: peer %u is lost", m->id, node);
 }
@@ -498,22 +498,27 @@ static void channel_list_missing(const struct loco_channel *c, char *list, size_
             length += (size_t)snprintf(list + length, size - length, " %u", c->members[k].node);
 }
 
-/* Names the first channel only, as its sub-channels mostly wait for the same nodes. */
+static void channel_find_unready(const void *tree_node, VISIT visit, void *closure)
+{
+    const struct loco_channel *c = *(struct loco_channel *const *)tree_node;
+    const struct loco_channel **first = closure;
+
+    if ((visit == postorder || visit == leaf) && !*first && c->joined && c->missing)
+        *first = c;
+}
+
+/* Names the first channel only, as its sub-channels usually wait for the same nodes. */
 void loco_channels_explain_unready(struct loco_manager *m)
 {
-    struct gathered all = channels_gather_all(m->channels);
+    const struct loco_channel *c = NULL;
     char list[160] = "";
 
-    for (size_t i = 0; i < all.count; i++) {
-        const struct loco_channel *c = all.at[i];
-        if (!c->joined || !c->missing)
-            continue;
-        channel_list_missing(c, list, sizeof list);
-        loco_log(m, LOCO_ERROR, "node %u: channel %s still waits for %u node%s:%s", m->id, c->name,
-                 c->missing, c->missing > 1 ? "s" : "", list);
-        break;
-    }
-    free(all.at);
+    twalk_r(m->channels, channel_find_unready, &c);
+    if (!c)
+        return;
+    channel_list_missing(c, list, sizeof list);
+    loco_log(m, LOCO_ERROR, "node %u: channel %s still waits for %u node%s:%s", m->id, c->name,
+             c->missing, c->missing > 1 ? "s" : "", list);
 }
 
 /* --- the endpoint ------------------------------------------------------------------- */

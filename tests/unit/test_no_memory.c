@@ -278,3 +278,52 @@ Test(no_memory, on_shm_a_message_is_lost_only_with_its_peer, .init = folder_open
     for (long failing = 0; failing < 2; failing++)
         lose_a_message(failing);
 }
+
+/* --- the core: a loss ----------------------------------------------------------------------------
+ */
+
+static _Atomic unsigned losses_told;
+
+static void count_loss(struct loco_channel *c, uint32_t node)
+{
+    (void)c, (void)node;
+    losses_told++;
+}
+
+Test(no_memory, a_loss_is_told_to_all_channels, .init = folder_open, .fini = folder_close)
+{
+    enum { CHANNELS = 200 };
+    static const struct loco_channel_ops ops = {.on_lost = count_loss};
+    static struct loco_channel channels[2][CHANNELS];
+    struct loco_fabric *fabrics[2];
+    struct loco_manager *m[2];
+    char name[16];
+
+    is_the_tests = true;
+    for (uint32_t id = 0; id < 2; id++) {
+        const struct loco_manager_config config = {.node = id, .node_count = 2};
+        cr_assert_eq(loco_shm_open(&fabrics[id], in_folder("run")), 0);
+        cr_assert_eq(loco_manager_open(&m[id], fabrics[id], &config), 0);
+        for (int i = 0; i < CHANNELS; i++) {
+            snprintf(name, sizeof name, "c%d", i);
+            cr_assert_eq(loco_channel_init(&channels[id][i], m[id], NULL, name, LOCO_ALL, &ops), 0);
+            loco_channel_join(&channels[id][i]);
+        }
+    }
+    for (int id = 0; id < 2; id++)
+        cr_assert_eq(loco_manager_ready(m[id], UINT64_MAX), 0);
+    for (int i = 0; i < CHANNELS; i++)
+        loco_channel_fini(&channels[1][i]);
+    others_until_failure = 0;
+    loco_manager_close(m[1]);
+    struct loco_wait wait = loco_wait_for(m[0], 60000000000);
+    while (losses_told < CHANNELS && !loco_relax(m[0], &wait))
+        ;
+    cr_expect_eq(losses_told, CHANNELS);
+    others_until_failure = -1;
+    for (int i = 0; i < CHANNELS; i++)
+        loco_channel_fini(&channels[0][i]);
+    loco_manager_close(m[0]);
+    for (int id = 0; id < 2; id++)
+        loco_shm_close(fabrics[id]);
+}
