@@ -119,11 +119,13 @@ by_link_local() {
     grep -q 'far, port 18699: the name has only link-local addresses' "$work/link-local"
 }
 
+# Steps are short, as a process looks for lost peers once in 64 of them.
 begin() {
-    nsenter -t $there -n "$build/converter" "${slow[@]}" "${places[@]}" --set tcp.timeout_ms=500 \
-        --id 0-19 --set duration_s=300 2>"$work/converters" >&2 & converters=$!
-    "$build/controller" "${slow[@]}" "${places[@]}" --set tcp.timeout_ms=500 \
-        --set duration_s=300 --out "$work/pulled" 2>"$work/controller" >&2 & controller=$!
+    local pulled=("${slow[@]}" "${places[@]}" --set tcp.timeout_ms=500 --set duration_s=300
+        --set controller.period_us=50000 --set converters.period_us=20000)
+    nsenter -t $there -n "$build/converter" "${pulled[@]}" --id 0-19 2>"$work/converters" >&2 &
+    converters=$!
+    "$build/controller" "${pulled[@]}" --out "$work/pulled" 2>"$work/controller" >&2 & controller=$!
     started+=($converters $controller)
     said "$work/controller" '^0\.[1-9].* of 300 s|^[1-9].* of 300 s'
 }
