@@ -28,7 +28,7 @@ DEB_PACKAGES   := debhelper dpkg-dev lintian mmdebstrap
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
 # These goals install missing packages. Other goals only list them.
-ifneq ($(filter run test test-rdma test-device test-launchers test-aarch64 test-container deb test-deb soak bench bench-rdma lateness sanitize fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter run test test-rdma test-device test-launchers test-aarch64 test-container deb test-deb soak bench bench-rdma lateness sanitize fuzz fuzz-%,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
 NEEDED := $(BUILD)/packages-found
@@ -360,25 +360,31 @@ MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(
 TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm \
           $(ON_TCP)
 
-test: test-in-turn test-beside
+# With make -j the second make runs two at once, and shows the output of each when it has ended.
+test: test-alone test-beside
+	@$(MAKE) --no-print-directory --output-sync=target test-tcp test-mutants test-install
 	@echo "--- over RDMA: make test-rdma (in a guest with soft-RoCE, or RDMA_DEVICE=...)"
 	@echo "--- on devices: make test-device (in a guest that has them)"
 
-# The simulator needs nothing but processor time. With make -j it has what the other tests leave.
+# The simulator needs nothing but processor time. With make -j it has what test-alone leaves.
 test-beside: $(TESTED)
 	@echo "--- tests/sim, and every workload under chaos (more: make soak)"
 	@chrt --idle 0 $(BUILD)/test-sim
 	@chrt --idle 0 $(BUILD)/soak --seeds 500
 
-test-in-turn: $(TESTED)
+# Tests of real time, which need the processors for themselves.
+test-alone: $(TESTED)
 	@for t in $(filter-out sim,$(TESTS)); do \
 	    echo "--- tests/$$t"; HILOCO_BUILD=$(BUILD) $(BUILD)/test-$$t || exit 1; done
 	@echo "--- every workload of shm under chaos"
 	@$(BUILD)/soak-shm --seeds 20
+
+test-mutants: $(TESTED)
 	@echo "--- mutants"
 	@tests/sim/test_mutants.sh $(BUILD) $(MUTANTS_ARE_MADE_BY)
 	@tests/sim/mutants.sh $(MUTANT_COUNT) $(BUILD) $(MUTANTS_ARE_MADE_BY)
-	@HILOCO_BUILD=$(BUILD) tests/tcp/run $(TCP_TESTS)
+
+test-install: all
 	@echo "--- libloco as it is installed"
 	@tests/install/test_install.sh $(BUILD)
 
@@ -395,7 +401,7 @@ $(BUILD)/tcp-relay: $(call objects,tests/tcp/relay.c)
 	$(LINK) -o $@ $^
 
 test-tcp: all $(ON_TCP)
-	HILOCO_BUILD=$(BUILD) tests/tcp/run $(TCP_TESTS)
+	@HILOCO_BUILD=$(BUILD) tests/tcp/run $(TCP_TESTS)
 
 # --- tests on an RDMA device: this machine's RDMA_DEVICE, or that of a guest with soft-RoCE -------
 
@@ -555,8 +561,11 @@ sanitize-run: all $(BUILD)/test-unit $(BUILD)/test-sim $(BUILD)/test-tcp $(BUILD
 FUZZERS := scenario set ssv request results trace journal control fmu tcp view rendezvous
 SECONDS ?= 60
 
-fuzz: fuzzers
-	@tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(FUZZERS)
+# make -j runs several at once.
+fuzz: $(FUZZERS:%=fuzz-%)
+
+$(FUZZERS:%=fuzz-%): fuzz-%: fuzzers
+	@tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $*
 
 fuzzers: $(BUILD)/packages-installed-for-fuzz
 	$(MAKE) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=address,undefined,fuzzer-no-link \
@@ -706,5 +715,5 @@ help:
 # Not those of the builds below $(BUILD), which may be under way: fuzz, asan, aarch64...
 -include $(shell find $(addprefix $(BUILD)/,obj sim plain) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-in-turn test-beside test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz fuzzers format format-check install clean help
+.PHONY: all run figure test test-alone test-beside test-mutants test-install test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz $(FUZZERS:%=fuzz-%) fuzzers format format-check install clean help
 .DELETE_ON_ERROR:

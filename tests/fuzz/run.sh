@@ -1,36 +1,26 @@
 #!/bin/sh
-# Runs fuzzers, two at a time, each for SECONDS. Each starts from its corpus/ and the inputs that it
-# found in earlier runs:
+# Runs a fuzzer for SECONDS. It starts from its corpus/ and the inputs that it found in earlier runs:
 #
-#      run.sh BUILD SECONDS NAME...
+#      run.sh BUILD SECONDS NAME
 #
 # An input that breaks a reader is left in BUILD/found. With SECONDS=0 only the corpus is tried.
 set -u
-build=$1
-seconds=$2
-shift 2
+build=$1 seconds=$2 name=$3
 cd "$(dirname "$0")/../.."
-mkdir -p "$build/found"
-
 export LSAN_OPTIONS=suppressions=tests/leaks.supp:print_suppressions=0
-export build seconds
 
-fuzz_one='
-    name=$1
-    corpus=$build/corpus-$name
-    mkdir -p "$corpus"
-    limit=-max_total_time=$seconds
-    [ "$seconds" -gt 0 ] || limit=-runs=0
-    shipped=
-    [ "$name" = scenario ] && shipped=configs
-    if "$build/fuzz-$name" $limit -timeout=20 -rss_limit_mb=2560 -max_len=16384 -verbosity=1 \
-        -artifact_prefix="$build/found/$name-" "$corpus" tests/fuzz/corpus/"$name" $shipped \
-        >"$corpus.log" 2>&1; then
-        echo "  ok: fuzz-$name, $(grep -Eo "^#[0-9]+" "$corpus.log" | tail -1 | tr -d \#) inputs"
-    else
-        echo "  FAILED: fuzz-$name; $corpus.log ends with:"
-        tail -40 "$corpus.log" | sed "s/^/      /"
-        exit 1
-    fi
-'
-printf '%s\n' "$@" | xargs -P2 -I{} sh -c "$fuzz_one" fuzz {}
+corpus=$build/corpus-$name
+mkdir -p "$corpus" "$build/found"
+limit=-max_total_time=$seconds
+[ "$seconds" -gt 0 ] || limit=-runs=0
+shipped=
+[ "$name" = scenario ] && shipped=configs
+if "$build/fuzz-$name" $limit -timeout=20 -rss_limit_mb=2560 -max_len=16384 -verbosity=1 \
+    -artifact_prefix="$build/found/$name-" "$corpus" tests/fuzz/corpus/"$name" $shipped \
+    >"$corpus.log" 2>&1; then
+    echo "  ok: fuzz-$name, $(grep -Eo "^#[0-9]+" "$corpus.log" | tail -1 | tr -d \#) inputs"
+else
+    echo "  FAILED: fuzz-$name; $corpus.log ends with:"
+    tail -40 "$corpus.log" | sed "s/^/      /"
+    exit 1
+fi
