@@ -350,7 +350,7 @@ $(BUILD)/test-tcp: $(call plain,$(wildcard tests/tcp/test_*.c) tests/rdma/test_h
                    $(call objects,$(SIM_WORKLOADS)) $(PLAIN)
 	$(LINK) -o $@ $^ $(LOCO_LIBS) -lm
 
-TCP_TESTS := channels scenario network
+TCP_TESTS := limits channels scenario network
 ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 
 # The number of mutants, so that none gets lost, and the commands that compile and link one.
@@ -405,7 +405,7 @@ test-tcp: all $(ON_TCP)
 
 # --- tests on an RDMA device: this machine's RDMA_DEVICE, or that of a guest with soft-RoCE -------
 
-RDMA_TESTS := limits rping channels scenario rendezvous faults
+RDMA_TESTS := rping channels scenario rendezvous faults
 
 ON_RDMA = HILOCO_BUILD=$(BUILD) $(if $(RDMA_DEVICE),,tests/guest/run --cache $(BUILD)/guest \
               --with rdma --write $(BUILD)/rdma) tests/rdma/run $(or $(RDMA_DEVICE),rxe0)

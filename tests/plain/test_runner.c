@@ -1,4 +1,4 @@
-/* For the test of the runner itself (tests/rdma/limits.sh): what it has to tell apart. */
+/* For the test of the runner itself (tests/tcp/limits.sh): what it has to tell apart. */
 #include <criterion/criterion.h>
 #include <unistd.h>
 

@@ -21,7 +21,7 @@ speaker_is_left() {
 
 # The pipe ends when every process that the test has started has ended.
 hanging_test_is_ended() {
-    { TEST_HANGS=1 TEST_STILL_S=1 "$build/test-rdma" 'runner/*' || echo failed; } | cat >"$work/runner"
+    { TEST_HANGS=1 TEST_STILL_S=1 "$build/test-tcp" 'runner/*' || echo failed; } | cat >"$work/runner"
     cat "$work/runner"
     grep -q 'FAILED, it stood still: runner/one_hangs' "$work/runner" &&
         grep -q 'ok: runner/one_moves' "$work/runner" && grep -q '^failed' "$work/runner"
@@ -32,7 +32,7 @@ a_run() {
     mkdir -p "$work/run"
     cat >"$work/run/summary.json" <<END
 {
-  "fabric": "verbs",
+  "fabric": "tcp",
   "measures": {
     "output_v": {
       "settled": $1
@@ -75,7 +75,7 @@ after_runs() {
     (($(wc -l <"$work/runs") == $1 && failed == $2))
 }
 
-echo "--- rdma: limits"
+echo "--- limits of the test scripts"
 check "a command that falls silent is ended" silent_is_ended
 check "one that has something to say is not, and its status is its own" speaker_is_left
 check "a test that hangs is ended with all its processes, and the rest go on" hanging_test_is_ended
