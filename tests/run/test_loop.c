@@ -224,6 +224,8 @@ Test(loop, makes_no_system_call_and_allocates_nothing_where_it_is_tuned)
     s->again_count = 10;
     expect_guarded(&t);
     const uint64_t logged = atomic_load(&t.run.state->tuning->logged);
+    if (logged < 3 && shared->left_out[0] > shared->steps[0])
+        cr_skip_test("the machine is too busy: most steps were left out");
     cr_expect_geq(logged, 3);
     for (uint64_t i = 0; i < logged; i++)
         cr_expect_eq(t.run.state->tuning->log[i].how, HIL_TUNED);
@@ -232,19 +234,24 @@ Test(loop, makes_no_system_call_and_allocates_nothing_where_it_is_tuned)
 
 /* --- whether the guard would have seen it ---------------- */
 
+static _Atomic bool stop_loop;
+
+/* On a busy machine any step may be left out: these act in the first that is run after some. */
 static int call_the_kernel(void *arg, uint64_t n, uint64_t now)
 {
     (void)arg;
     (void)now;
-    if (n == 5)
+    if (n >= 5) {
         syscall(SYS_getpid);
+        atomic_store(&stop_loop, true);
+    }
     return 0;
 }
 
 static int allocate(void *arg, uint64_t n, uint64_t now)
 {
     (void)now;
-    if (n == 5)
+    if (n >= 5 && !atomic_exchange(&stop_loop, true))
         free(*(void *volatile *)arg);
     return 0;
 }
@@ -253,17 +260,17 @@ static void run_one_loop(void *arg, unsigned index)
 {
     static struct hil_node_state state;
     static struct hil_worst worst;
-    static _Atomic bool stop;
     void *memory = malloc(10);
     struct hil_loop loop = {.timing = {.period_ns = 100000},
                             .step = *(int (**)(void *, uint64_t, uint64_t))arg,
                             .arg = &memory,
                             .state = &state,
                             .worst = &worst,
-                            .end_ns = 2000000};
+                            .end_ns = 60000000000};
     struct hil_pending pending = hil_pending_first(&loop);
     _Atomic uint64_t heartbeat = 0;
-    struct hil_executor e = {.stop = &stop, .heartbeat = &heartbeat, .count = 1, .loops = &pending};
+    struct hil_executor e = {
+        .stop = &stop_loop, .heartbeat = &heartbeat, .count = 1, .loops = &pending};
 
     hil_clock_calibrate(&e.clock);
     e.start_ns = hil_clock_now(&e.clock);
