@@ -14,7 +14,7 @@
 #include "process.h"
 #include "workspace.h"
 
-TestSuite(doctor, .init = workspace_open_alone, .fini = workspace_close);
+TestSuite(doctor, ALONE, .init = workspace_open_alone, .fini = workspace_close);
 
 /* --- a machine of files, about which next to nothing is known ---------------- */
 

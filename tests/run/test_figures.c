@@ -437,7 +437,8 @@ ParameterizedTest(size_t *i, figures, every_shipped_scenario)
 
 /* --- against the clock ---------------- */
 
-TestSuite(figures_in_real_time, .init = workspace_open_for_real_time, .fini = workspace_close);
+TestSuite(figures_in_real_time, ALONE, .init = workspace_open_for_real_time,
+          .fini = workspace_close);
 
 /* Steps are late and left out there, and an event's first sample comes after it. */
 Test(figures_in_real_time, are_those_of_the_record)

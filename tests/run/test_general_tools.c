@@ -124,7 +124,8 @@ Test(general_tools, doctor_reads_the_placement_of_nodes)
     static const char *const scenarios[] = {"servo", "battery"};
 
     for (size_t i = 0; i < 2; i++) {
-        struct ended e = run_command("hiloco doctor configs/%s.yaml --json", scenarios[i]);
+        struct ended e =
+            run_command("hiloco doctor configs/%s.yaml --measure 0 --json", scenarios[i]);
         json_t *all = json_loads(e.out, 0, NULL);
         expect_status(&e, 0);
         cr_assert_not_null(all, "%s", e.out);
@@ -136,8 +137,8 @@ Test(general_tools, doctor_reads_the_placement_of_nodes)
 
 /* --- against the clock: nothing depends on how fast it was ------------------------------------ */
 
-TestSuite(general_tools_real_time, .init = workspace_open_for_real_time, .fini = workspace_close,
-          .timeout = 120);
+TestSuite(general_tools_real_time, ALONE, .init = workspace_open_for_real_time,
+          .fini = workspace_close, .timeout = 120);
 
 /* The same scenarios, so slow that a busy machine can keep up. */
 static const struct slow {

@@ -26,7 +26,7 @@
 #include "harness/scenario/tunables.h"
 #include "workspace.h"
 
-TestSuite(loop, .init = workspace_open_alone, .fini = workspace_close);
+TestSuite(loop, ALONE, .init = workspace_open_alone, .fini = workspace_close);
 
 /* --- the guard ---------------- */
 

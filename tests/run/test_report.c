@@ -255,7 +255,8 @@ Test(report, causes_of_misses_are_those_that_the_trace_found)
 
 /* --- the machine ------------------------------------------------------------------------------ */
 
-TestSuite(report_machine, .init = workspace_open_alone, .fini = workspace_close, .timeout = 300);
+TestSuite(report_machine, ALONE, .init = workspace_open_alone, .fini = workspace_close,
+          .timeout = 300);
 
 /* A run in real time knows what the doctor found when it began; in virtual time every machine is
  * the same. */

@@ -15,7 +15,7 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(scope, .init = workspace_open_alone, .fini = workspace_close);
+TestSuite(scope, .init = workspace_open, .fini = workspace_close);
 
 /* --- runs ---------------- */
 
@@ -291,7 +291,7 @@ Test(scope, capture_shows_its_edge_where_the_record_has_it)
     json_decref(c);
 }
 
-/* At 150 s of the run: while it is under way. */
+/* At 60 s of the run: while it is under way. */
 static const char LATE[] = "name: late\n"
                            "duration_s: 600\n"
                            "mode: virtual\n"
@@ -301,7 +301,7 @@ static const char LATE[] = "name: late\n"
                            "recording: {decimation: 0}\n"
                            "faults:\n"
                            "  sensor: {signal: 'control[0].voltage_v', kind: bias, value: 0.5, "
-                           "at_s: 150, duration_s: 450}\n";
+                           "at_s: 60, duration_s: 540}\n";
 
 Test(scope, capture_of_a_fault_is_at_the_step_where_it_begins)
 {
@@ -312,8 +312,8 @@ Test(scope, capture_of_a_fault_is_at_the_step_where_it_begins)
     json_t *c = capture(&w, "--capture control[0].voltage_v "
                             "--trigger fault --before 0.001 --after 0.001");
     end_run(&w);
-    cr_expect_eq(number_at(c, "trigger.step"), 7500000);
-    cr_expect_eq(number_at(c, "trigger.time_s"), 150e9 * 1e-9);
+    cr_expect_eq(number_at(c, "trigger.step"), 3000000);
+    cr_expect_eq(number_at(c, "trigger.time_s"), 60e9 * 1e-9);
     json_t *trace = json_array_get(json_object_get(c, "traces"), 0),
            *values = json_object_get(trace, "values");
     cr_assert_eq(json_array_size(values), 101);

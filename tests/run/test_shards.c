@@ -14,7 +14,7 @@
 #include "workspace.h"
 
 TestSuite(shards, .init = workspace_open, .fini = workspace_close, .timeout = 300);
-TestSuite(shards_by_the_clock, .init = workspace_open_alone, .fini = workspace_close,
+TestSuite(shards_by_the_clock, ALONE, .init = workspace_open_alone, .fini = workspace_close,
           .timeout = 120);
 
 /* --- in virtual time ---------------- */

@@ -49,7 +49,7 @@ static void expect_no_daemon_left(void)
     cr_expect_eq(daemon_runs(), daemon_before, "a session daemon was left");
 }
 
-TestSuite(tracing, .init = open_tracing, .fini = workspace_close);
+TestSuite(tracing, ALONE, .init = open_tracing, .fini = workspace_close);
 
 /* Slow loops, that a busy machine can keep. */
 #define SLOW                                                                                       \

@@ -17,7 +17,7 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(tuning, .init = workspace_open_alone, .fini = workspace_close);
+TestSuite(tuning, .init = workspace_open, .fini = workspace_close);
 
 /* --- runs to change -------------------------------------------------------------------------- */
 
@@ -128,7 +128,7 @@ static bool same(const char *a, const char *b, const char *file)
 Test(tuning, a_run_that_was_tuned_while_it_ran_is_done_again_bit_for_bit)
 {
     const char *one = in_workspace("one"), *two = in_workspace("two"), *plain = in_workspace("p");
-    struct process p = start_run(VIRTUAL "--allow-set --set duration_s=40", one);
+    struct process p = start_run(VIRTUAL "--allow-set --set duration_s=20", one);
     struct ended e = set("control[0].kp_per_v=0.02");
 
     expect_status(&e, 0);
@@ -150,11 +150,11 @@ Test(tuning, a_run_that_was_tuned_while_it_ran_is_done_again_bit_for_bit)
     e = finish(&p);
     expect_status(&e, 0);
 
-    e = run_command(VIRTUAL "--tuning %s --set duration_s=40 --set name=%s --out %s", one,
+    e = run_command(VIRTUAL "--tuning %s --set duration_s=20 --set name=%s --out %s", one,
                     own_name(), two);
     expect_status(&e, 0);
     cr_expect(same(one, two, "trace.h5"), "the records differ");
-    e = run_command(VIRTUAL "--allow-set --set duration_s=40 --set name=%s --out %s", own_name(),
+    e = run_command(VIRTUAL "--allow-set --set duration_s=20 --set name=%s --out %s", own_name(),
                     plain);
     cr_expect_not(same(one, plain, "trace.h5"), "it changed nothing");
     double step, value;
@@ -291,6 +291,8 @@ Test(tuning, a_paused_run_ends_when_it_is_told_to)
 
 /* --- against the clock ----------------------------------------------------------------------- */
 
+TestSuite(tuning_by_the_clock, ALONE, .init = workspace_open_alone, .fini = workspace_close);
+
 /* Which row is of that step: some may have been left out before it. */
 static size_t row_of(const char *out, const char *steps, double step)
 {
@@ -303,7 +305,7 @@ static size_t row_of(const char *out, const char *steps, double step)
     return row;
 }
 
-Test(tuning, a_run_against_the_clock_is_changed_at_a_step)
+Test(tuning_by_the_clock, a_run_against_the_clock_is_changed_at_a_step)
 {
     const char *out = in_workspace("out");
     struct process p = start_real(out, "--set duration_s=100 --set reference.changes=[] "
@@ -319,7 +321,7 @@ Test(tuning, a_run_against_the_clock_is_changed_at_a_step)
     cr_expect_eq(reference.at[row], 9);
 }
 
-Test(tuning, against_the_clock_a_run_is_stopped_and_not_paused)
+Test(tuning_by_the_clock, against_the_clock_a_run_is_stopped_and_not_paused)
 {
     struct process p = start_real(in_workspace("out"), "--set duration_s=100");
     struct ended e = control("pause");
@@ -333,7 +335,7 @@ Test(tuning, against_the_clock_a_run_is_stopped_and_not_paused)
 }
 
 /* What the launcher's memory holds of it outlives the process. */
-Test(tuning, a_node_that_died_comes_back_as_it_was_tuned)
+Test(tuning_by_the_clock, a_node_that_died_comes_back_as_it_was_tuned)
 {
     const char *out = in_workspace("out");
     struct process p = start_real(out, "--set duration_s=100 --set on_lost=restart");
@@ -399,7 +401,7 @@ static bool node_runs(void *pid)
     return strstr(e.out, "\"state\":\"run\"") != NULL;
 }
 
-Test(tuning, over_tcp_a_node_in_another_process_is_tuned)
+Test(tuning_by_the_clock, over_tcp_a_node_in_another_process_is_tuned)
 {
     const char *file = write_pair(), *out_b = in_workspace("b");
     struct arguments a = command("hiloco node a %s --out %s --quiet", file, in_workspace("a"));

@@ -2,6 +2,8 @@
 
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
+#include <criterion/internal/ordered-set.h>
+#include <criterion/options.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -14,6 +16,42 @@
 #include <unistd.h>
 
 char workspace[64], workspace_meeting[80], workspace_shared[64];
+
+const char workspace_alone[] = "alone";
+
+static bool is_alone(const struct criterion_suite *suite)
+{
+    return suite->data && suite->data->data == workspace_alone;
+}
+
+/* --- the order of the suites, and how many tests run at a time ---------------- */
+
+/* Many tests wait for processes and clocks: one more than there are cores keeps these busy.
+ * The option --jobs is read later, and wins. */
+__attribute__((constructor)) static void choose_jobs(void)
+{
+    criterion_options.jobs = (size_t)sysconf(_SC_NPROCESSORS_ONLN) + 1;
+}
+
+/* Suites that are alone come last: among the others, each of their tests would stop all jobs but
+ * one until the tests that are under way have ended. */
+ReportHook(PRE_ALL)(struct criterion_test_set *tests)
+{
+    struct criterion_ordered_set_node **link = &tests->suites->first, *alone = NULL, **end = &alone;
+
+    while (*link) {
+        struct criterion_ordered_set_node *node = *link;
+        if (!is_alone(&((struct criterion_suite_set *)(node + 1))->suite)) {
+            link = &node->next;
+            continue;
+        }
+        *link = node->next;
+        node->next = NULL;
+        *end = node;
+        end = &node->next;
+    }
+    *link = alone;
+}
 
 /* --- the folder of the whole run: made before, removed after all tests -------------------- */
 

@@ -24,6 +24,10 @@ void workspace_open(void);
 void workspace_open_alone(void);
 void workspace_open_for_real_time(void);
 
+/* Of a suite with one of the latter two, TestSuite(NAME, ALONE, ...): it runs after the others. */
+#define ALONE .data = (void *)workspace_alone
+extern const char workspace_alone[];
+
 /* Skips the test on a machine with one core, where two loops cannot be in time. */
 void skip_on_one_core(void);
 
