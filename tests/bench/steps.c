@@ -469,6 +469,35 @@ static int measure_watched(const struct benchmark *b, const struct bench_options
     return rc;
 }
 
+/* The least time of a call in several batches. Without a clock only the counter is read. */
+static double clock_read(const struct hil_clock *clock)
+{
+    enum { BATCHES = 21, CALLS = 10000 };
+    static volatile uint64_t seen;
+    double least = INFINITY;
+
+    for (unsigned batch = 0; batch < BATCHES; batch++) {
+        const uint64_t begin = bench_now();
+        for (unsigned i = 0; i < CALLS; i++)
+            seen += clock ? hil_clock_now(clock) : hil_clock_ticks();
+        least = fmin(least, (double)(bench_now() - begin) / CALLS);
+    }
+    return least;
+}
+
+/* Compares the loops' clock, which each step reads once, with the bare counter. */
+static int measure_clock(const struct benchmark *b, const struct bench_options *o,
+                         struct bench_sample *sample)
+{
+    struct hil_clock clock;
+
+    (void)b, (void)o;
+    hil_clock_calibrate(&clock);
+    sample->value = clock_read(&clock);
+    sample->against = clock_read(NULL);
+    return 0;
+}
+
 /* "Step 0 costs what step 1000 does": compares the first step with the median of its run. */
 static int measure_first(const struct benchmark *b, const struct bench_options *o,
                          struct bench_sample *sample)
@@ -505,6 +534,11 @@ const struct benchmark step_benchmarks[] = {
      .cores = 2,
      .parameter = CONVERTERS,
      .measure = measure_in_run},
+    {.name = "step_clock",
+     .unit = "ns",
+     .against = "counter",
+     .cores = 1,
+     .measure = measure_clock},
     {.name = "converters_160_in_run",
      .unit = "ns",
      .against = "period",
