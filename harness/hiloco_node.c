@@ -454,5 +454,5 @@ uint64_t hiloco_node_time_ns(const struct hiloco_node *n)
 
 uint64_t hiloco_node_missed(const struct hiloco_node *n)
 {
-    return hil_missed(&n->run.state->nodes[n->component->node]);
+    return hil_missed(hil_node_figures(n->run.state, n->component->node));
 }

@@ -18,7 +18,7 @@ static void judge_missed(struct trial *t)
     for (unsigned i = t->limit->first; i <= t->limit->last; i++) {
         if (!t->run->state->nodes[i].here)
             continue;
-        const struct hil_node_state *n = &t->run->state->nodes[i];
+        const struct hil_node_state *n = hil_node_figures(t->run->state, i);
         const struct look look =
             look_at_most(hil_missed_percent(n), t->limit->bounds[HIL_BOUND_MISSED],
                          hil_missed(n) ? (double)n->over_at_ns * 1e-9 : NAN);
@@ -60,7 +60,7 @@ static void judge_node_time(struct trial *t, enum hil_bound bound, unsigned perc
                   t->run->scenario->mode == HIL_VIRTUAL ? "virtual time does not measure it"
                                                         : "none of these nodes ran here");
     for (unsigned i = t->limit->first; i <= t->limit->last; i++) {
-        const struct hil_node_state *n = &t->run->state->nodes[i];
+        const struct hil_node_state *n = hil_node_figures(t->run->state, i);
         const struct times times = bound == HIL_BOUND_LATE
                                        ? (struct times){&n->late, n->late_at_ns}
                                        : (struct times){&n->busy, n->busy_at_ns};

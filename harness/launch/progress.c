@@ -13,7 +13,7 @@ static uint64_t missed(const struct hil_state *s)
     uint64_t all = 0;
 
     for (unsigned i = 0; i < s->node_count; i++)
-        all += hil_missed(&s->nodes[i]);
+        all += hil_missed(hil_node_figures(s, i));
     return all;
 }
 

@@ -47,3 +47,16 @@ hil_row_step *hil_row_step_of(const struct hil_model *model)
 {
     return model->step == pid_law_step ? pid_law_step_row : NULL;
 }
+
+bool hil_model_is_short(const struct hil_model *model)
+{
+    static const struct hil_model *const shorts[] = {
+        &model_buck,       &model_boost,           &model_buck_boost,
+        &model_integrator, &model_first_order_lag, &model_second_order_lag,
+    };
+
+    for (unsigned i = 0; i < sizeof shorts / sizeof shorts[0]; i++)
+        if (model == shorts[i])
+            return true;
+    return false;
+}

@@ -2,6 +2,8 @@
 #ifndef HIL_BUILTIN_H
 #define HIL_BUILTIN_H
 
+#include <stdbool.h>
+
 #include "../../plants/model.h"
 
 /* Ended by NULL. */
@@ -14,5 +16,8 @@ typedef void hil_row_step(void *const *selves, unsigned count, const double *in,
 
 /* Components with the same row step can be stepped in a row. NULL: the model has none. */
 hil_row_step *hil_row_step_of(const struct hil_model *model);
+
+/* Whether a step of the model takes little more time than reading the clock. */
+bool hil_model_is_short(const struct hil_model *model);
 
 #endif

@@ -12,14 +12,14 @@ static const uint64_t RECEIVE_NS = 20000;
 /* Before a step that takes longer than this, held messages of other steps are sent. */
 static const uint64_t LONG_NS = 20000;
 
-/* --- the loops in the order of their next steps --------------------------------------------- */
+/* --- the rows in the order of their next steps ---------------------------------------------- */
 
 static bool comes_before(const struct hil_pending *a, const struct hil_pending *b)
 {
     return a->at < b->at || (a->at == b->at && a < b);
 }
 
-/* Searches from the end, because a loop that made its step is mostly the one to wait longest. */
+/* Searches from the end, because a row that made its step is mostly the one to wait longest. */
 static void queue(struct hil_executor *e, struct hil_pending *p)
 {
     struct hil_pending *before = TAILQ_LAST(&e->queue, hil_queue);
@@ -36,10 +36,10 @@ static void queue_all(struct hil_executor *e)
 {
     TAILQ_INIT(&e->queue);
     for (unsigned i = 0; i < e->count; i++)
-        queue(e, &e->loops[i]);
+        queue(e, &e->rows[i]);
 }
 
-/* The loop's next step begins at another time. */
+/* The row's next step begins at another time. */
 static void put_off(struct hil_executor *e, struct hil_pending *p, uint64_t at)
 {
     TAILQ_REMOVE(&e->queue, p, link);
@@ -127,7 +127,8 @@ static void stop_all(struct hil_executor *e)
     e->stopping = true;
     e->ended_ns = 0; /* no step begins before `now` */
     for (unsigned i = 0; i < e->count; i++)
-        hil_loop_stop(e->loops[i].loop, now > start ? now - start : 0);
+        for (struct hil_loop *l = e->rows[i].loop; l; l = l->beside)
+            hil_loop_stop(l, now > start ? now - start : 0);
 }
 
 /* When the step begins, after the start. Waits until it is due, unless it was due when the step
@@ -139,7 +140,17 @@ static uint64_t await_step(const struct hil_executor *e, const struct hil_pendin
     return wait_until(e, e->start_ns + p->at) - e->start_ns;
 }
 
-/* Waits until the step is due, runs it, and finds the next one. */
+/* Steps all loops of the row. */
+static int step_row(const struct hil_pending *p, uint64_t n, uint64_t begin)
+{
+    int rc = 0;
+
+    for (const struct hil_loop *l = p->loop; !rc && l; l = l->beside)
+        rc = l->step(l->arg, n, begin);
+    return rc;
+}
+
+/* Waits until the row's step is due, runs it, and finds the next one. */
 static int run_step(struct hil_executor *e, struct hil_pending *p)
 {
     const uint64_t begin = await_step(e, p);
@@ -152,7 +163,7 @@ static int run_step(struct hil_executor *e, struct hil_pending *p)
         put_off(e, p, p->loop->end_ns);
         return 0;
     }
-    int rc = p->loop->step(p->loop->arg, p->n, begin);
+    int rc = step_row(p, p->n, begin);
     if (rc)
         return rc;
     p->done = p->n + 1;
@@ -183,7 +194,7 @@ static void send_held(struct hil_executor *e)
     e->ended_ns = 0;
 }
 
-/* Runs the next step, and steps of other loops that are due when it has ended. Their messages go
+/* Runs the next step, and steps of other rows that are due when it has ended. Their messages go
  * out together at the end, but they do not wait for a step that takes long. */
 static int run_together(struct hil_executor *e)
 {
@@ -209,7 +220,7 @@ static void give_up(const struct hil_executor *e)
     uint64_t now = hil_clock_now(&e->clock) - e->start_ns;
 
     for (unsigned i = 0; i < e->count; i++)
-        hil_loop_give_up(e->loops[i].loop, e->loops[i].n, now);
+        hil_loop_give_up(e->rows[i].loop, e->rows[i].n, now);
 }
 
 /* A clean stop must end at the safe values, however late. If the last step of the ramp was left
@@ -220,7 +231,7 @@ static int finish_ramp(const struct hil_executor *e, const struct hil_pending *p
 
     if (!p->loop->ramp_ns || p->done >= steps)
         return 0;
-    return p->loop->step(p->loop->arg, steps - 1, hil_clock_now(&e->clock) - e->start_ns);
+    return step_row(p, steps - 1, hil_clock_now(&e->clock) - e->start_ns);
 }
 
 static int finish_ramps(const struct hil_executor *e)
@@ -228,19 +239,20 @@ static int finish_ramps(const struct hil_executor *e)
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < e->count; i++)
-        rc = finish_ramp(e, &e->loops[i]);
+        rc = finish_ramp(e, &e->rows[i]);
     return rc;
 }
 
 int hil_executor_run(struct hil_executor *e)
 {
+    const bool several = e->count > 1 || e->rows[0].loop->beside;
     int rc = 0;
 
     e->receive_ticks = hil_clock_scaled(RECEIVE_NS, e->clock.ticks_per_ns);
     e->ended_ns = 0;
     queue_all(e);
     while (!rc && !is_over(most_urgent(e)))
-        rc = e->network && e->count > 1 ? run_together(e) : run_step(e, most_urgent(e));
+        rc = e->network && several ? run_together(e) : run_step(e, most_urgent(e));
     if (!rc && !e->stopping)
         give_up(e);
     if (!rc)

@@ -14,10 +14,10 @@
 #include "loop.h"
 #include "state.h"
 
-/* A loop's next step and when it begins, after the start: when it is due, or later if the loop is
- * behind and must not catch up faster. */
+/* The next step of a row of loops (rows.h), mostly of one loop, and when it begins, after the
+ * start: when it is due, or later if the row is behind and must not catch up faster. */
 struct hil_pending {
-    struct hil_loop *loop;
+    struct hil_loop *loop; /* the first one; `beside` leads to the others */
     uint64_t n, at;
     uint64_t done;    /* the step after the last one that ran */
     uint64_t took_ns; /* how long the last step took */
@@ -32,8 +32,8 @@ struct hil_executor {
     bool stopping;     /* it was told to stop, and no longer checks `stop` */
     enum hil_wait wait;
     unsigned count;
-    struct hil_pending *loops;
-    TAILQ_HEAD(hil_queue, hil_pending) queue; /* the loops, the one to step next first */
+    struct hil_pending *rows;
+    TAILQ_HEAD(hil_queue, hil_pending) queue; /* the rows, the one to step next first */
     uint64_t ended_ns; /* when the last step ended, after the start; 0: time has passed since */
     /* A node's manager, if the fabric benefits: the executor receives while it waits, and short
      * steps that are due together send together. Else NULL. */
@@ -46,7 +46,7 @@ struct hil_executor {
  * than this. */
 static const uint64_t HIL_HYBRID_NS = 100000;
 
-/* Begins with the loop's first step. */
+/* A row of one loop. Begins with its first step. */
 static inline struct hil_pending hil_pending_first(struct hil_loop *loop)
 {
     return (struct hil_pending){

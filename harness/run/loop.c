@@ -11,15 +11,28 @@ uint64_t hil_loop_first_from(const struct hil_loop *l, uint64_t now)
     return now <= t->phase_ns ? 0 : (now - t->phase_ns + t->period_ns - 1) / t->period_ns;
 }
 
-static void trace_step(const struct hil_loop *l, uint64_t n, uint64_t late_ns, uint64_t duration_ns)
+static void trace_step(const struct hil_loop *row, uint64_t n, uint64_t late_ns,
+                       uint64_t duration_ns)
 {
-    HIL_TRACE(step, &(struct hil_traced_step){
-                        .node = l->node,
-                        .step = n + 1,
-                        .late_ns = late_ns,
-                        .duration_ns = duration_ns,
-                        .input_age_ns = l->has_input ? l->input_age_ns : HIL_NO_AGE,
-                    });
+    if (!HIL_TRACED(step))
+        return;
+    for (const struct hil_loop *l = row; l; l = l->beside)
+        HIL_TRACE(step, &(struct hil_traced_step){
+                            .node = l->node,
+                            .step = n + 1,
+                            .late_ns = late_ns,
+                            .duration_ns = duration_ns,
+                            .input_age_ns = l->has_input ? l->input_age_ns : HIL_NO_AGE,
+                        });
+}
+
+static unsigned row_length(const struct hil_loop *row)
+{
+    unsigned length = 0;
+
+    for (const struct hil_loop *l = row; l; l = l->beside)
+        length++;
+    return length;
 }
 
 /* Both are called before a value is counted. They keep the time of the latest step, and of the
@@ -38,8 +51,30 @@ static void loop_keep_miss(struct hil_node_state *s, uint64_t over_ns, uint64_t 
     s->over_at_ns = at_ns;
 }
 
-/* Leaves out the steps from n up to, but not including, `next`; `now` is when this was found out.
- * Returns their number. */
+static void show_missed(const struct hil_loop *row, uint64_t count)
+{
+    for (const struct hil_loop *l = row; l; l = l->beside)
+        if (l->tap)
+            hil_tap_miss(l->tap, count);
+}
+
+static void trace_left_out(const struct hil_loop *row, struct hil_traced_left_out *left_out)
+{
+    for (const struct hil_loop *l = row; l; l = l->beside) {
+        left_out->node = l->node;
+        HIL_TRACE(left_out, left_out);
+    }
+}
+
+static void trace_miss(const struct hil_loop *row, uint64_t n, uint64_t over_ns)
+{
+    for (const struct hil_loop *l = row; l; l = l->beside)
+        HIL_TRACE(miss,
+                  &(struct hil_traced_miss){.node = l->node, .step = n + 1, .over_ns = over_ns});
+}
+
+/* Leaves out the row's steps from n up to, but not including, `next`; `now` is when this was found
+ * out. Returns their number for each loop. */
 static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, uint64_t now)
 {
     uint64_t end = hil_loop_first_from(l, l->end_ns);
@@ -47,8 +82,7 @@ static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, u
     next = next < end ? next : end;
     if (n >= next)
         return 0;
-    const struct hil_traced_left_out left_out = {
-        .node = l->node,
+    struct hil_traced_left_out left_out = {
         .step = n + 1,
         .count = next - n,
         .late_ns = now - hil_loop_due(l, next - 1),
@@ -57,10 +91,9 @@ static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, u
     l->state->left_out += left_out.count;
     loop_keep_latest(l->state, now - hil_loop_due(l, n), now);
     loop_keep_miss(l->state, left_out.late_ns, now);
-    if (l->tap)
-        hil_tap_miss(l->tap, left_out.count);
+    show_missed(l, left_out.count);
     hil_histogram_add_series(&l->state->late, left_out.late_ns, left_out.period_ns, left_out.count);
-    HIL_TRACE(left_out, &left_out);
+    trace_left_out(l, &left_out);
     return left_out.count;
 }
 
@@ -69,18 +102,17 @@ static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, u
 {
     uint64_t due = hil_loop_due(l, n), over = end - (due + l->timing.period_ns);
 
-    HIL_TRACE(miss, &(struct hil_traced_miss){.node = l->node, .step = n + 1, .over_ns = over});
+    trace_miss(l, n, over);
     loop_keep_miss(l->state, over, begin);
     uint64_t left_out = leave_out(l, n + 1, next, end);
     l->state->run_late++;
-    if (l->tap)
-        hil_tap_miss(l->tap, 1);
+    show_missed(l, 1);
     hil_worst_add(l->worst, &(struct hil_miss){.begin_ns = begin,
                                                .step = n,
                                                .over_ns = over,
                                                .late_ns = begin - due,
                                                .busy_ns = end - begin,
-                                               .missed = 1 + left_out,
+                                               .missed = row_length(l) * (1 + left_out),
                                                .node = l->node});
 }
 

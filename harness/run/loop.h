@@ -21,9 +21,10 @@ struct hil_loop {
     uint64_t input_age_ns; /* how old the input of its last step was */
     bool has_input;        /* it has had input */
     struct hil_timing timing;
-    struct hil_node_state *state;
-    struct hil_worst *worst;  /* worst misses of all loops of its executor */
-    uint32_t node;            /* the loop's node, for `worst` and traces */
+    struct hil_node_state *state; /* where its steps are counted */
+    struct hil_loop *beside;      /* the next loop of its row (rows.h); NULL: none */
+    struct hil_worst *worst;      /* worst misses of all loops of its executor */
+    uint32_t node;                /* the loop's node, for `worst` and traces */
     uint64_t end_ns;          /* end of the run, after the start: no step is due then or later */
     uint64_t ramp_ns;         /* length of the ramp to the safe values, the last part of the run */
     struct hil_tap_ring *tap; /* where misses are shown; NULL: nowhere */
@@ -62,16 +63,17 @@ static inline void hil_loop_stop(struct hil_loop *loop, uint64_t now_ns)
 uint64_t hil_loop_first_from(const struct hil_loop *loop, uint64_t now_ns);
 
 /*
- * Accounts for step n, which began `begin_ns` and ended `end_ns` after the start, and sets *next to
- * the step to do next under the loop's overrun policy. A step counts as run late if it has not
- * ended when the next one is due. A step that the policy leaves out counts as late until it was
- * left out, and is in the lateness figures too. A loop that catches up, and is further behind than
- * its limit, leaves out the steps it owes. Returns 0, or -ETIME if the policy is to halt.
+ * Accounts for step n of the row that begins with `loop`. The step began `begin_ns` and ended
+ * `end_ns` after the start. Sets *next to the step to do next under the loop's overrun policy. A
+ * step counts as run late if it has not ended when the next one is due. A step that the policy
+ * leaves out counts as late until it was left out, and is in the lateness figures too. A loop that
+ * catches up, and is further behind than its limit, leaves out the steps it owes. Returns 0, or
+ * -ETIME if the policy is to halt.
  */
 int hil_loop_account(const struct hil_loop *loop, uint64_t n, uint64_t begin_ns, uint64_t end_ns,
                      uint64_t *next);
 
-/* The run's time is over: leaves out steps `n` and later that were due. */
+/* The run's time is over: leaves out steps `n` and later of the row that were due. */
 void hil_loop_give_up(const struct hil_loop *loop, uint64_t n, uint64_t now_ns);
 
 #endif

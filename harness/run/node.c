@@ -85,7 +85,7 @@ int hil_node_open(struct hil_node *node, struct loco_fabric *fabric)
                                            : node->config->fault_count ? hil_faults_run
                                                                        : hil_step_run,
                                    .arg = node,
-                                   .state = node->state,
+                                   .state = node->state - node->state->place,
                                    .worst = &run->state->executors[run->executor].worst,
                                    .node = id,
                                    .end_ns = s->duration_ns + s->stop_ramp_ns,
@@ -263,10 +263,10 @@ static void store(struct hil_node *node, uint64_t steps)
     const struct hil_progress progress = {
         .stage = atomic_load_explicit(&node->state->stage, memory_order_relaxed),
         .steps = steps,
-        .missed = hil_missed(node->state),
+        .missed = hil_missed(node->loop.state),
         .start_ns = node->start_ns,
         .input_age_ns = node->loop.input_age_ns,
-        .late_max_ns = greater(recent, node->state->late.max), /* lacks the newest step */
+        .late_max_ns = greater(recent, node->loop.state->late.max), /* lacks the newest step */
         .late_recent_ns = recent,
     };
 
@@ -301,7 +301,7 @@ static void node_note_stage(struct hil_node *node, enum hil_stage stage)
             hil_note_stage(node, first, node->ready_ns - node->start_ns, HIL_READY);
         hil_note_stage(node, first, first ? now : 0, HIL_RUNNING);
     } else if (stage >= HIL_DONE && node->start_ns) {
-        hil_note_stage(node, node->state->steps, now, stage);
+        hil_note_stage(node, node->loop.state->steps, now, stage);
     }
 }
 
@@ -322,7 +322,7 @@ void hil_node_report(struct hil_node *node, enum hil_stage stage)
     node_note_stage(node, stage);
     atomic_store_explicit(&node->state->stage, stage, memory_order_relaxed);
     HIL_TRACE(state, node->id, stage);
-    store(node, node->state->steps);
+    store(node, node->loop.state->steps);
     loco_sst_push_broadcast(&node->links.progress);
 }
 
@@ -333,7 +333,7 @@ void hil_node_tell(struct hil_node *node, uint64_t n, uint64_t now_ns)
     struct hil_live *live = &node->live;
     bool counted = node->run->scenario->mode == HIL_REALTIME; /* virtual time counts at its end */
 
-    store(node, counted ? node->state->steps : n + 1);
+    store(node, counted ? node->loop.state->steps : n + 1);
     if (node->id != 0)
         loco_sst_push_broadcast(&node->links.progress);
     live->tell_ns = now_ns + HIL_TELL_NS;

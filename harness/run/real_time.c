@@ -10,11 +10,10 @@
 #include "../../channels/loco/fabric/tcp.h"
 #include "../../channels/loco/fabric/verbs.h"
 #include "../launch/meeting.h"
-#include "executor.h"
 #include "faults.h"
-#include "group.h"
 #include "privileges.h"
 #include "rehearsal.h"
+#include "rows.h"
 
 /* The counters show that the loop caused no page fault and no switch to another thread. */
 static int run_measured(struct hil_executor *e, struct hil_executor_state *state)
@@ -31,17 +30,6 @@ static int run_measured(struct hil_executor *e, struct hil_executor_state *state
     state->involuntary_switches = (uint64_t)(after.ru_nivcsw - before.ru_nivcsw);
     state->voluntary_switches = (uint64_t)(after.ru_nvcsw - before.ru_nvcsw);
     return rc;
-}
-
-static int gather_loops(struct hil_executor *e, const struct hil_group *g)
-{
-    e->loops = calloc(g->count, sizeof *e->loops);
-    if (!e->loops)
-        return -ENOMEM;
-    e->count = g->count;
-    for (unsigned i = 0; i < g->count; i++)
-        e->loops[i] = hil_pending_first(&g->nodes[i]->loop);
-    return 0;
 }
 
 /* An address does not belong to this machine. */
@@ -79,11 +67,11 @@ static void explain(const struct hil_run *run, int rc)
 
 static uint64_t shortest_period_ns(const struct hil_executor *e)
 {
-    uint64_t least = e->loops[0].loop->timing.period_ns;
+    uint64_t least = e->rows[0].loop->timing.period_ns;
 
     for (unsigned i = 1; i < e->count; i++)
-        if (e->loops[i].loop->timing.period_ns < least)
-            least = e->loops[i].loop->timing.period_ns;
+        if (e->rows[i].loop->timing.period_ns < least)
+            least = e->rows[i].loop->timing.period_ns;
     return least;
 }
 
@@ -127,7 +115,7 @@ static int run_group(const struct hil_run *run, const struct hil_clock *clock,
     if (!rc)
         rc = hil_group_start(&group, run, fabric, config, wait_s * 1000000000ull);
     if (!rc)
-        rc = gather_loops(&e, &group);
+        rc = hil_rows_gather(&e, &group);
     if (!rc) {
         e.start_ns = group.nodes[0]->start_ns;
         if (fabric->ops->hold)
@@ -140,7 +128,7 @@ static int run_group(const struct hil_run *run, const struct hil_clock *clock,
     hil_group_end(&group, rc ? HIL_FAILED : HIL_DONE);
     hil_group_close(&group);
     hil_rehearsal_close(&rehearsal);
-    free(e.loops);
+    free(e.rows);
     return rc;
 }
 

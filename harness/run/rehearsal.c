@@ -70,7 +70,7 @@ static void rehearsal_leave(struct hil_node *r, const struct put_aside *real)
 /* Loads the cache lines in which a step in time will be counted, without adding values. */
 static void touch_figures(const struct hil_node *r)
 {
-    struct hil_node_state *n = r->state;
+    struct hil_node_state *n = r->loop.state;
     struct hil_state *s = r->run->state;
 
     hil_histogram_add_many(&n->late, 50, 0);

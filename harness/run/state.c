@@ -16,6 +16,7 @@
 #include "awaited.h"
 #include "lines.h"
 #include "loop_cores.h"
+#include "rows.h"
 
 /* Other processes may map the file, but not change its size. If the kernel has the seal for it,
  * they may not write to it either. Existing mappings keep their rights, also in children. */
@@ -170,6 +171,7 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     if (tapped)
         hil_taps_init(&st->taps, memory, taps_at, s);
     fill_card(st, s);
+    hil_rows_make(st, s);
     return 0;
 }
 
@@ -321,15 +323,16 @@ void hil_state_add_up(const struct hil_state *state, unsigned array, struct hil_
 {
     *sum = (struct hil_node_state){.array = array};
     for (unsigned i = 0; i < state->node_count; i++) {
-        const struct hil_node_state *one = &state->nodes[i];
-        if (one->array != array)
+        if (state->nodes[i].array != array)
             continue;
-        sum->here |= one->here;
+        const struct hil_node_state *one = hil_node_figures(state, i);
+        sum->here |= state->nodes[i].here;
+        sum->torn += state->nodes[i].torn;
+        sum->place = state->nodes[i].place > sum->place ? state->nodes[i].place : sum->place;
         sum->steps += one->steps;
         sum->run_late += one->run_late;
         sum->left_out += one->left_out;
         sum->resyncs += one->resyncs;
-        sum->torn += one->torn;
         sum->first_ns = one->first_ns > sum->first_ns ? one->first_ns : sum->first_ns;
         hil_histogram_merge(&sum->late, &one->late);
         hil_histogram_merge(&sum->busy, &one->busy);

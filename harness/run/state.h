@@ -46,11 +46,13 @@ struct hil_node_state {
     uint32_t array;                 /* its number among the system's arrays of nodes */
     uint8_t here;                   /* 1: ran in an executor here; watchers trust no bool */
     _Atomic uint32_t stage;         /* enum hil_stage */
-    uint64_t steps;                 /* run */
-    uint64_t run_late;              /* of those: they had not ended when the next was due */
-    uint64_t left_out;              /* steps that were due in the run and did not run */
+    /* How many nodes before this one are in its row (rows.h). The figures of a row's steps, which
+     * follow, are those of its first node: see hil_node_figures. */
+    uint32_t place;
+    uint64_t steps;              /* run */
+    uint64_t run_late;           /* of those: they had not ended when the next was due */
+    uint64_t left_out;           /* steps that were due in the run and did not run */
     uint64_t resyncs;            /* how often it left out owed steps to catch up with the clock */
-    uint64_t torn;               /* inputs that stayed torn, so that the old value was kept */
     uint64_t begin_ns;           /* when the last step began */
     uint64_t first_ns;           /* how long the first one took */
     struct hil_histogram late;   /* from a step's time until it began or was left out */
@@ -58,8 +60,9 @@ struct hil_node_state {
     struct hil_histogram period; /* from one step's beginning to that of the next */
     uint64_t late_at_ns, busy_at_ns;  /* when the greatest of these occurred */
     uint64_t over_max_ns, over_at_ns; /* the worst miss: how far past the deadline, and when */
-    uint64_t period_ns;
 
+    uint64_t torn; /* inputs that stayed torn, so that the old value was kept */
+    uint64_t period_ns;
     struct hil_cursor measuring; /* position of its measures among the scenario's events */
 
     /* What the node last reported, in this process or through node 0's SST. */
@@ -200,6 +203,15 @@ struct hil_state {
     struct hil_awaited_state *awaited; /* by fault of the system */
     struct hil_node_state nodes[];
 };
+
+/* The state with the figures of the node's steps: that of the first node of its row. */
+static inline const struct hil_node_state *hil_node_figures(const struct hil_state *state,
+                                                            unsigned node)
+{
+    const uint32_t place = state->nodes[node].place;
+
+    return &state->nodes[place <= node ? node - place : node]; /* the state may be another's */
+}
 
 /* Name of a node's stage: "init", "ready", "run", "safe", "stopped" or "failed"; "?" for an unknown
  * number. */

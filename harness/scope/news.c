@@ -50,7 +50,7 @@ static json_t *news_late(struct hil_news *t)
 
     for (unsigned i = 0; i < run->node_count; i++)
         if (run->state->nodes[i].here)
-            news_add(counts, &run->state->nodes[i].late);
+            news_add(counts, &hil_node_figures(run->state, i)->late);
     return news_times(&t->late, counts);
 }
 

@@ -42,8 +42,8 @@ static void add_times(const struct hil_node_state *n, json_t *loop)
     json_object_set_new(loop, "measured_period_us", distribution(&n->period));
 }
 
-/* Adds the figures of a loop, or of several together. */
-static void add_loop(const struct hil_node_state *n, double period_us, json_t *loop)
+/* Adds the figures of a node's steps, or of several nodes' together. */
+static void add_loop(const struct hil_node_state *n, uint64_t torn, double period_us, json_t *loop)
 {
     json_object_set_new(loop, "period_us", hil_json_number(period_us));
     json_object_set_new(loop, "steps", summary_whole(n->steps));
@@ -51,8 +51,16 @@ static void add_loop(const struct hil_node_state *n, double period_us, json_t *l
     json_object_set_new(loop, "run_late", summary_whole(n->run_late));
     json_object_set_new(loop, "left_out", summary_whole(n->left_out));
     json_object_set_new(loop, "resyncs", summary_whole(n->resyncs));
-    json_object_set_new(loop, "torn_inputs", summary_whole(n->torn));
+    json_object_set_new(loop, "torn_inputs", summary_whole(torn));
     add_times(n, loop);
+}
+
+/* Adds the figures of an array, and how many of its nodes make their steps together. */
+static void add_array(const struct hil_node_state *sum, double period_us, json_t *array)
+{
+    add_loop(sum, sum->torn, period_us, array);
+    if (sum->late.count)
+        json_object_set_new(array, "row", json_integer(1 + (json_int_t)sum->place));
 }
 
 /* The common period of the array's nodes; NAN if they differ. */
@@ -77,7 +85,7 @@ static json_t *each_node(const struct hil_summary *sum, const struct hil_array *
             continue;
         hil_node_name(sum->scenario->system, i, name);
         json_t *one = json_pack("{s:s}", "node", name);
-        add_loop(n, summary_us(n->period_ns), one);
+        add_loop(hil_node_figures(sum->state, i), n->torn, summary_us(n->period_ns), one);
         json_array_append_new(each, one);
     }
     return each;
@@ -93,7 +101,7 @@ static json_t *nodes_json(const struct hil_summary *sum, struct sums *all)
         hil_state_add_up(sum->state, i, &all->nodes);
         json_t *one = all->nodes.here ? json_pack("{s:i}", "count", array->count) : json_null();
         if (all->nodes.here)
-            add_loop(&all->nodes, common_period_us(s, array), one);
+            add_array(&all->nodes, common_period_us(s, array), one);
         if (all->nodes.here && array->of)
             json_object_set_new(one, "each", each_node(sum, array));
         json_object_set_new(nodes, array->name, one);

@@ -147,25 +147,25 @@ double hil_missed_percent(const struct hil_node_state *n)
 /* How many steps of the run were due. For a node elsewhere, this is as far as the run got. */
 static double due_steps(const struct trial *t, unsigned node)
 {
-    const struct hil_node_state *n = &t->state->nodes[node];
+    const struct hil_node_state *n = hil_node_figures(t->state, node);
 
     if (is_here(t, node))
         return (double)(n->steps + n->left_out);
-    return (double)atomic_load(&t->state->elapsed_ns) / (double)n->period_ns;
+    return (double)atomic_load(&t->state->elapsed_ns) / (double)t->state->nodes[node].period_ns;
 }
 
 static double missed_percent(const struct trial *t, unsigned node)
 {
-    const struct hil_node_state *n = &t->state->nodes[node];
+    const struct hil_progress *told = &t->state->nodes[node].progress;
 
-    return is_here(t, node) ? hil_missed_percent(n)
-                            : share_percent((double)n->progress.missed, due_steps(t, node));
+    return is_here(t, node) ? hil_missed_percent(hil_node_figures(t->state, node))
+                            : share_percent((double)told->missed, due_steps(t, node));
 }
 
 /* The longest time between the beginnings of two steps, or from the last step to the end. */
 static double gap_us(const struct trial *t, unsigned node)
 {
-    const struct hil_node_state *n = &t->state->nodes[node];
+    const struct hil_node_state *n = hil_node_figures(t->state, node);
     uint64_t end = t->scenario->duration_ns;
     uint64_t last =
         t->complete && due_steps(t, node) > 0 && end > n->begin_ns ? end - n->begin_ns : 0;
@@ -177,11 +177,10 @@ static double gap_us(const struct trial *t, unsigned node)
 
 static double behind_us(const struct trial *t, unsigned node)
 {
-    const struct hil_node_state *n = &t->state->nodes[node];
-
     if (t->scenario->system->nodes[node].timing.overrun != HIL_CATCH_UP)
         return 0;
-    return us(is_here(t, node) ? n->late.max : n->progress.late_max_ns);
+    return us(is_here(t, node) ? hil_node_figures(t->state, node)->late.max
+                               : t->state->nodes[node].progress.late_max_ns);
 }
 
 /* A bound of 0 means ten periods of the loop, but at least 1 ms. */

@@ -37,9 +37,12 @@ void hil_watch_close(struct hil_watch *w)
     free(w->sample);
 }
 
-static double late_p99(const struct hil_node_state *n)
+static double late_p99(const struct hil_state *s, unsigned node)
 {
-    return n->here && n->late.count ? (double)hil_histogram_quantile(&n->late, 0.99) : NAN;
+    const struct hil_node_state *n = hil_node_figures(s, node);
+
+    return s->nodes[node].here && n->late.count ? (double)hil_histogram_quantile(&n->late, 0.99)
+                                                : NAN;
 }
 
 /* Whether a node's figures reach this process; those of nodes elsewhere come through node 0's
@@ -76,7 +79,7 @@ static void look_at_node(struct hil_watch *w, unsigned node, uint64_t now_ns)
                                   .name = w->names[node],
                                   .array = from->array,
                                   .period_ns = from->period_ns,
-                                  .late_p99_ns = late_p99(from)};
+                                  .late_p99_ns = late_p99(w->run->attached.state, node)};
     hil_progress_copy(&n->told, &from->progress);
     judge(n, &w->seen[node], is_heard(w->run->attached.state, node), now_ns);
     w->sample->missed += n->told.missed;

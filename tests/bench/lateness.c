@@ -86,7 +86,7 @@ static int run_ours(const struct turn *t, struct hil_histogram *late)
                              .stop = &stop,
                              .heartbeat = &t->state->heartbeat,
                              .count = 1,
-                             .loops = &pending};
+                             .rows = &pending};
 
     kept.loop = &loop;
     node = (struct hil_node_state){0};

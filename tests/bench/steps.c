@@ -304,42 +304,37 @@ static void run_executors(struct bench_run *run, const struct hil_clock *clock, 
     }
 }
 
-/* The median of the steps in the run's own histograms. `parameter` selects the side. */
-static double typical_step(const struct hil_state *state, unsigned side)
-{
-    static struct hil_histogram all;
-
-    all = (struct hil_histogram){0};
-    if (side == CONTROLLER)
-        hil_histogram_merge(&all, &state->nodes[0].busy);
-    else
-        for (unsigned i = 1; i < state->node_count; i++)
-            hil_histogram_merge(&all, &state->nodes[i].busy);
-    return (double)hil_histogram_quantile(&all, 0.5);
-}
-
-/* How long the converters' core is busy with one step of each: a step that was due when the one
- * before it ended begins at that time, so nothing in between is left out. */
+/* How long the converters' core is busy with one step of each, from the medians of the rows in
+ * which they make their steps. A row that was due when the one before it ended begins at that time,
+ * so nothing in between is left out. */
 static double typical_turn(const struct hil_state *state)
 {
     double ns = 0;
 
     for (unsigned i = 1; i < state->node_count; i++)
-        ns += (double)hil_histogram_quantile(&state->nodes[i].busy, 0.5);
+        if (state->nodes[i].place == 0)
+            ns += (double)hil_histogram_quantile(&state->nodes[i].busy, 0.5);
     return ns;
 }
 
-/* The median of the side's first steps. */
+/* The controller's step, or one converter's share of the converters' steps. */
+static double typical_step(const struct hil_state *state, unsigned side)
+{
+    return side == CONTROLLER ? (double)hil_histogram_quantile(&state->nodes[0].busy, 0.5)
+                              : typical_turn(state) / (state->node_count - 1);
+}
+
+/* The same for the first step. */
 static double first_step(const struct hil_state *state, unsigned side)
 {
-    static double values[64];
-    size_t count = 0;
+    double ns = 0;
 
     if (side == CONTROLLER)
         return (double)state->nodes[0].first_ns;
-    for (unsigned i = 1; i < state->node_count && count < 64; i++)
-        values[count++] = (double)state->nodes[i].first_ns;
-    return bench_median(values, count);
+    for (unsigned i = 1; i < state->node_count; i++)
+        if (state->nodes[i].place == 0)
+            ns += (double)state->nodes[i].first_ns;
+    return ns / (state->node_count - 1);
 }
 
 /* Watches the run as `hiloco top --interval 20` does, until it is killed. */
@@ -370,8 +365,8 @@ static double left_out_share(const struct hil_state *state)
 }
 
 struct earnest {
-    double step, first; /* medians of all steps, and of the first steps, ns */
-    double turn;        /* sum of the converters' medians, ns */
+    double step, first; /* typical step, and the first step, ns */
+    double turn;        /* one step of each converter, ns */
     double left_out;    /* share of the steps */
 };
 

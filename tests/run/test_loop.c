@@ -22,7 +22,7 @@
 #include "allocations.h"
 #include "harness/record/streams.h"
 #include "harness/run/executor.h"
-#include "harness/run/group.h"
+#include "harness/run/rows.h"
 #include "harness/scenario/tunables.h"
 #include "workspace.h"
 
@@ -66,8 +66,10 @@ static void run_guarded(struct hil_executor *e, unsigned index, unsigned executo
     shared->result[index] = hil_executor_run(e);
     shared->allocated[index] = allocations() - before;
     for (unsigned i = 0; i < e->count; i++) {
-        shared->steps[index] += e->loops[i].loop->state->steps;
-        shared->left_out[index] += e->loops[i].loop->state->left_out;
+        for (const struct hil_loop *l = e->rows[i].loop; l; l = l->beside) {
+            shared->steps[index] += l->state->steps;
+            shared->left_out[index] += l->state->left_out;
+        }
     }
     atomic_fetch_add(&shared->ended, 1);
     while (atomic_load(&shared->ended) < executors)
@@ -141,10 +143,8 @@ static void run_nodes(void *arg, unsigned index)
     if (loco_shm_open(&fabric, workspace_meeting) ||
         hil_group_start(&group, &t->run, fabric, &s->executors[index], 20000000000))
         _exit(102);
-    e.loops = calloc(group.count, sizeof *e.loops);
-    e.count = group.count;
-    for (unsigned i = 0; i < group.count; i++)
-        e.loops[i] = hil_pending_first(&group.nodes[i]->loop);
+    if (hil_rows_gather(&e, &group))
+        _exit(103);
     e.start_ns = group.nodes[0]->start_ns;
     hil_clock_set(&e.clock);
     run_guarded(&e, index, EXECUTORS);
@@ -270,7 +270,7 @@ static void run_one_loop(void *arg, unsigned index)
     struct hil_pending pending = hil_pending_first(&loop);
     _Atomic uint64_t heartbeat = 0;
     struct hil_executor e = {
-        .stop = &stop_loop, .heartbeat = &heartbeat, .count = 1, .loops = &pending};
+        .stop = &stop_loop, .heartbeat = &heartbeat, .count = 1, .rows = &pending};
 
     hil_clock_calibrate(&e.clock);
     e.start_ns = hil_clock_now(&e.clock);

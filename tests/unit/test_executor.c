@@ -134,7 +134,7 @@ static int run_loop(struct seen *seen, struct hil_timing timing, enum hil_wait w
                              .start_ns = hil_clock_now(&clock) + 1000000,
                              .wait = wait,
                              .count = 1,
-                             .loops = &pending};
+                             .rows = &pending};
 
     seen->loop = &loop;
     seen->clock = &e.clock;
@@ -232,7 +232,7 @@ static void run_loops(void)
                              .heartbeat = &heartbeat,
                              .start_ns = hil_clock_now(&clock) + 1000000,
                              .count = LOOPS,
-                             .loops = pending};
+                             .rows = pending};
     ran_count = 0;
     atomic_store(&stop, false);
     cr_assert_eq(hil_executor_run(&e), -EINTR);
@@ -397,7 +397,7 @@ Test(catch_up, is_not_faster_in_a_run)
                              .stop = &stop,
                              .heartbeat = &heartbeat,
                              .count = 1,
-                             .loops = &pending};
+                             .rows = &pending};
 
     paced.loop = &loop;
     paced.clock = &e.clock;

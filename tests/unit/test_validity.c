@@ -9,7 +9,7 @@ static struct hil_scenario *scenario;
 static struct hil_state *state;
 static struct hil_verdict verdict;
 
-/* A perfect run: every step was in time, and all loops reached their end. */
+/* A perfect run: every step was in time, and all loops reached their end. No nodes are in a row. */
 static void open_run(const char *const *sets)
 {
     scenario = load(SMALL, sets);
@@ -18,6 +18,7 @@ static void open_run(const char *const *sets)
     for (unsigned i = 0; i < state->node_count; i++) {
         struct hil_node_state *n = &state->nodes[i];
         n->here = true;
+        n->place = 0;
         n->steps = 100000000 / n->period_ns;
         n->begin_ns = 100000000 - n->period_ns;
         hil_histogram_add_many(&n->period, n->period_ns, n->steps - 1);
@@ -76,6 +77,20 @@ Test(validity, steps_missed)
     EXPECT_REASON(0, "converter[1] missed 1.01 % of its steps; allowed: at most 1 %");
     scenario->validity.missed_percent = 2;
     cr_expect_null(reason(0));
+    close_run();
+}
+
+/* Nodes in a row are counted at its first one. */
+Test(validity, steps_missed_by_a_row)
+{
+    open_run(NULL);
+    for (unsigned i = 1; i <= 3; i++)
+        state->nodes[i].place = i - 1;
+    state->nodes[2].run_late = state->nodes[3].run_late = 5000;
+    cr_expect_null(reason(0));
+    state->nodes[1].run_late = 101;
+    hil_validity_judge(&verdict, scenario, state, 0);
+    cr_expect_not(verdict.valid);
     close_run();
 }
 

@@ -1,0 +1,24 @@
+/*
+ * Rows: neighbours in an array of nodes that an executor steps together, as if they were one. All
+ * nodes of a row have the same timing, and each is a single plant whose step takes less than
+ * reading the clock several times would. So the clock is read once for a row, and its steps are
+ * counted once: they begin at one time and end at one time. A row is short, so none of its nodes
+ * really begins more than about a microsecond after that.
+ */
+#ifndef HIL_ROWS_H
+#define HIL_ROWS_H
+
+#include "executor.h"
+#include "group.h"
+
+enum { HIL_ROW_MAX = 8 };
+
+/* Sets the places of the scenario's nodes in their rows. Virtual time has no rows, because its
+ * steps take no time. A traced run has none, so that each step's event has its own times. */
+void hil_rows_make(struct hil_state *state, const struct hil_scenario *scenario);
+
+/* Makes the executor's rows from the group's loops. Returns 0 or -ENOMEM. The caller frees
+ * executor->rows. */
+int hil_rows_gather(struct hil_executor *executor, const struct hil_group *group);
+
+#endif

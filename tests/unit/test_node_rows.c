@@ -1,0 +1,241 @@
+/*
+ * Tests rows of nodes: which nodes are in a row, and how an executor steps a row and counts its
+ * steps.
+ */
+#include "harness/run/rows.h"
+#include "harness/scenario/system.h"
+#include "test_scenario.h"
+
+/* --- which nodes are in a row ---------------- */
+
+/* The places of the nodes in their rows, as a text with a digit for each node. */
+static const char *places(const char *text, const char *const *sets)
+{
+    static char digits[64];
+    struct hil_scenario *scenario = load(text, sets);
+    struct hil_state *state;
+    unsigned i;
+
+    cr_assert_eq(hil_state_open(&state, scenario), 0);
+    for (i = 0; i < state->node_count && i < sizeof digits - 1; i++)
+        digits[i] = (char)('0' + state->nodes[i].place);
+    digits[i] = '\0';
+    hil_state_close(state);
+    hil_scenario_free(scenario);
+    return digits;
+}
+
+#define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* The controller is node 0. */
+Test(node_rows, have_up_to_eight_converters)
+{
+    cr_expect_str_eq(places(SMALL, NULL), "0012");
+    cr_expect_str_eq(places(SMALL, SETS("converters.count=19")), "00123456701234567012");
+}
+
+Test(node_rows, are_of_one_executor)
+{
+    cr_expect_str_eq(places(SMALL "placement: [{controller: true}, {converters: 0-1}, "
+                                  "{converters: 2-5}]\n",
+                            SETS("converters.count=6")),
+                     "0010123");
+    cr_expect_str_eq(places(SMALL TOGETHER, NULL), "0012", "the controller computes for longer");
+}
+
+Test(node_rows, do_not_have_nodes_with_faults)
+{
+    cr_expect_str_eq(places(SMALL "faults: {a: {nodes: 'converter[2]', kind: stall, at_s: 0.01, "
+                                  "duration_s: 0.01}}\n",
+                            SETS("converters.count=6")),
+                     "0010012");
+}
+
+Test(node_rows, are_made_only_in_real_time_and_without_a_trace)
+{
+    cr_expect_str_eq(places(SMALL, SETS("mode=virtual")), "0000");
+    cr_expect_str_eq(places(SMALL, SETS("trace.enable=true")), "0000");
+}
+
+/* Arrays of nodes: cell has two periods. The nodes of mixed have two components, and motor's compute
+ * for longer. */
+#define ARRAYS(placement)                                                                          \
+    "name: arrays\n"                                                                               \
+    "duration_s: 0.1\n"                                                                            \
+    "nodes: {cell: {count: 4, period_us: [10, 10, 20, 20]}, other: {count: 2, period_us: 20}, "    \
+    "mixed: {count: 2, period_us: 20}, motor: {count: 2, period_us: 20}}\n"                        \
+    "components:\n"                                                                                \
+    "  cell: {model: integrator, count: 4, node: 'cell[*]'}\n"                                          \
+    "  other: {model: integrator, count: 2, node: 'other[*]'}\n"                                        \
+    "  mixed: {model: integrator, count: 2, node: 'mixed[*]'}\n"                                        \
+    "  more: {model: integrator, count: 2, node: 'mixed[*]'}\n"                                         \
+    "  motor: {model: dc_motor, count: 2, node: 'motor[*]', parameters: {resistance_ohm: 2}}\n"         \
+    "sources: {s: {to: ['cell[*].input', 'other[*].input', 'mixed[*].input', 'more[*].input', "    \
+    "'motor[*].voltage_v'], steps: {initial: 1}}}\n"                                               \
+    "placement: [" placement "]\n"
+
+Test(node_rows, have_neighbours_with_one_short_plant_and_one_timing)
+{
+    static const char together[] = ARRAYS("{nodes: ['cell[*]', 'other[*]', 'mixed[*]', 'motor[*]']}");
+    static const char apart[] = ARRAYS("{nodes: ['cell[0]', 'cell[2-3]', 'other[*]', 'mixed[*]', 'motor[*]']}, "
+                                       "{nodes: ['cell[1]']}");
+    static const char gap[] = ARRAYS("{nodes: ['cell[0-2]', 'other[1]', 'mixed[*]', 'motor[*]']}, "
+                                     "{nodes: ['cell[3]', 'other[0]']}");
+
+    cr_expect_str_eq(places(together, NULL), "0101010000");
+    cr_expect_str_eq(places(apart, NULL), "0001010000");
+    cr_expect_str_eq(places(gap, NULL), "0100000000");
+    cr_expect_str_eq(places(gap, SETS("nodes.cell.period_us=10")), "0120000000");
+}
+
+/* The state may be that of another process, or of a file that somebody made. */
+Test(node_rows, have_figures_that_lie_in_the_state)
+{
+    static union {
+        struct hil_state state;
+        char room[sizeof(struct hil_state) + 3 * sizeof(struct hil_node_state)];
+    } made;
+    struct hil_state *s = &made.state;
+
+    s->nodes[2].place = 1;
+    cr_expect_eq(hil_node_figures(s, 2), &s->nodes[1]);
+    cr_expect_eq(hil_node_figures(s, 1), &s->nodes[1]);
+    s->nodes[2].place = 3;
+    cr_expect_eq(hil_node_figures(s, 2), &s->nodes[2]);
+}
+
+/* --- how they are stepped ---------------- */
+
+enum { NODES = 5, FIRST_ROW = 3, STEPS = 20 };
+
+static struct hil_node_state states[NODES];
+static struct hil_loop loops[NODES];
+static struct hil_tap_ring taps[NODES];
+static struct hil_worst worst;
+static struct hil_clock clock_of_all;
+static _Atomic bool stop;
+static _Atomic uint64_t heartbeat;
+
+static struct {
+    uint64_t count[NODES], begin[NODES][STEPS];
+    uint64_t slow; /* this step of node 1 takes five periods */
+    uint64_t stop_at;
+} ran;
+
+static const uint64_t PERIOD_NS = 1000000;
+
+static int note_step(void *arg, uint64_t n, uint64_t now)
+{
+    const struct hil_loop *loop = arg;
+    const unsigned node = loop->node;
+
+    cr_assert_lt(ran.count[node], STEPS);
+    ran.begin[node][ran.count[node]++] = now;
+    const bool slow = ran.slow && node == 1 && n == ran.slow;
+    for (uint64_t begin = hil_clock_now(&clock_of_all);
+         slow && hil_clock_now(&clock_of_all) < begin + 5 * PERIOD_NS;)
+        hil_clock_pause();
+    if (ran.stop_at && n == ran.stop_at)
+        atomic_store(&stop, true);
+    return 0;
+}
+
+/* Runs five nodes of one executor, the first three and the last two as rows. */
+static int run_rows(enum hil_overrun overrun, uint64_t ramp_ns)
+{
+    static struct hil_node nodes[NODES];
+    struct hil_node *list[NODES];
+    struct hil_group group = {.nodes = list, .count = NODES};
+
+    hil_clock_calibrate(&clock_of_all);
+    if (clock_of_all.refused)
+        cr_skip_test("no time-stamp counter: %s", clock_of_all.refused);
+    hil_clock_set(&clock_of_all);
+    atomic_store(&stop, false);
+    for (unsigned i = 0; i < NODES; i++) {
+        states[i] = (struct hil_node_state){.place = i < FIRST_ROW ? i : i - FIRST_ROW};
+        nodes[i] = (struct hil_node){
+            .state = &states[i],
+            .loop = {.timing = {.period_ns = PERIOD_NS, .overrun = overrun},
+                     .step = note_step,
+                     .arg = &nodes[i].loop,
+                     .state = &states[i] - states[i].place,
+                     .worst = &worst,
+                     .node = i,
+                     .tap = &taps[i],
+                     .ramp_ns = ramp_ns,
+                     .end_ns = STEPS * PERIOD_NS},
+        };
+        list[i] = &nodes[i];
+    }
+    struct hil_executor e = {.clock = clock_of_all,
+                             .stop = &stop,
+                             .heartbeat = &heartbeat,
+                             .start_ns = hil_clock_now(&clock_of_all) + PERIOD_NS};
+    cr_assert_eq(hil_rows_gather(&e, &group), 0);
+    cr_assert_eq(e.count, 2);
+    const int rc = hil_executor_run(&e);
+    free(e.rows);
+    for (unsigned i = 0; i < NODES; i++)
+        loops[i] = nodes[i].loop;
+    return rc;
+}
+
+Test(node_rows, begin_at_one_time_and_are_counted_once)
+{
+    cr_expect_eq(run_rows(HIL_CATCH_UP, 0), 0);
+    for (unsigned i = 0; i < NODES; i++) {
+        const unsigned first = i - states[i].place;
+        cr_expect_eq(ran.count[i], ran.count[first]);
+        for (unsigned k = 0; k < ran.count[i]; k++)
+            cr_expect_eq(ran.begin[i][k], ran.begin[first][k], "node %u, step %u", i, k);
+        cr_expect_eq(states[i].steps, i == first ? ran.count[i] : 0);
+        cr_expect_eq(states[i].busy.count, i == first ? ran.count[i] : 0);
+    }
+    cr_expect_eq(states[0].steps + states[0].left_out, STEPS);
+}
+
+/* A step of one node delays those of its row, so all of them have missed it. */
+Test(node_rows, miss_steps_together)
+{
+    ran.slow = 4;
+    cr_expect_eq(run_rows(HIL_SKIP, 0), 0);
+    cr_expect_geq(hil_missed(&states[0]), 5);
+    cr_expect_eq(hil_missed(&states[1]), 0, "these are counted at the row's first node");
+    for (unsigned i = 0; i < FIRST_ROW; i++)
+        cr_expect_eq(taps[i].missed, hil_missed(&states[0]), "node %u", i);
+    uint64_t missed = 0;
+    for (unsigned i = 0; i < worst.count; i++)
+        missed += worst.at[i].missed;
+    if (worst.count < HIL_WORST)
+        cr_expect_eq(missed, 3 * hil_missed(&states[0]) + 2 * hil_missed(&states[3]));
+}
+
+/* When told to stop, each node makes the steps of its ramp, and the last one of them in any case. */
+Test(node_rows, stop_together)
+{
+    ran.stop_at = 5;
+    cr_expect_eq(run_rows(HIL_CATCH_UP, 3 * PERIOD_NS), -EINTR);
+    for (unsigned i = 0; i < NODES; i++) {
+        cr_expect_lt(loops[i].end_ns, STEPS * PERIOD_NS, "node %u was told", i);
+        cr_expect_eq(loops[i].end_ns, loops[0].end_ns);
+        cr_expect_geq(ran.begin[i][ran.count[i] - 1] + PERIOD_NS, loops[i].end_ns, "node %u", i);
+    }
+}
+
+/* The nodes of one executor may find a run under way at slightly different times. */
+Test(node_rows, begin_with_a_step_that_is_the_first_of_none_or_later)
+{
+    struct hil_node_state of[2] = {{.place = 0}, {.place = 1}};
+    struct hil_node nodes[2] = {
+        {.state = &of[0], .loop = {.timing = {.period_ns = 10, .phase_ns = 3}, .first = 7}},
+        {.state = &of[1], .loop = {.timing = {.period_ns = 10, .phase_ns = 3}, .first = 9}}};
+    struct hil_node *list[] = {&nodes[0], &nodes[1]};
+    struct hil_group group = {.nodes = list, .count = 2};
+    struct hil_executor e = {0};
+
+    cr_assert_eq(hil_rows_gather(&e, &group), 0);
+    cr_expect(e.count == 1 && e.rows[0].n == 9 && e.rows[0].at == 93);
+    cr_expect(e.rows[0].loop == &nodes[0].loop && nodes[0].loop.beside == &nodes[1].loop);
+    free(e.rows);
+}
