@@ -57,28 +57,30 @@ Test(node_rows, are_made_only_in_real_time_and_without_a_trace)
     cr_expect_str_eq(places(SMALL, SETS("trace.enable=true")), "0000");
 }
 
-/* Arrays of nodes: cell has two periods. The nodes of mixed have two components, and motor's compute
- * for longer. */
+/* Arrays of nodes: cell has two periods. The nodes of mixed have two components, and motor's
+ * compute for longer. */
 #define ARRAYS(placement)                                                                          \
     "name: arrays\n"                                                                               \
     "duration_s: 0.1\n"                                                                            \
     "nodes: {cell: {count: 4, period_us: [10, 10, 20, 20]}, other: {count: 2, period_us: 20}, "    \
     "mixed: {count: 2, period_us: 20}, motor: {count: 2, period_us: 20}}\n"                        \
     "components:\n"                                                                                \
-    "  cell: {model: integrator, count: 4, node: 'cell[*]'}\n"                                          \
-    "  other: {model: integrator, count: 2, node: 'other[*]'}\n"                                        \
-    "  mixed: {model: integrator, count: 2, node: 'mixed[*]'}\n"                                        \
-    "  more: {model: integrator, count: 2, node: 'mixed[*]'}\n"                                         \
-    "  motor: {model: dc_motor, count: 2, node: 'motor[*]', parameters: {resistance_ohm: 2}}\n"         \
+    "  cell: {model: integrator, count: 4, node: 'cell[*]'}\n"                                     \
+    "  other: {model: integrator, count: 2, node: 'other[*]'}\n"                                   \
+    "  mixed: {model: integrator, count: 2, node: 'mixed[*]'}\n"                                   \
+    "  more: {model: integrator, count: 2, node: 'mixed[*]'}\n"                                    \
+    "  motor: {model: dc_motor, count: 2, node: 'motor[*]', parameters: {resistance_ohm: 2}}\n"    \
     "sources: {s: {to: ['cell[*].input', 'other[*].input', 'mixed[*].input', 'more[*].input', "    \
     "'motor[*].voltage_v'], steps: {initial: 1}}}\n"                                               \
     "placement: [" placement "]\n"
 
 Test(node_rows, have_neighbours_with_one_short_plant_and_one_timing)
 {
-    static const char together[] = ARRAYS("{nodes: ['cell[*]', 'other[*]', 'mixed[*]', 'motor[*]']}");
-    static const char apart[] = ARRAYS("{nodes: ['cell[0]', 'cell[2-3]', 'other[*]', 'mixed[*]', 'motor[*]']}, "
-                                       "{nodes: ['cell[1]']}");
+    static const char together[] =
+        ARRAYS("{nodes: ['cell[*]', 'other[*]', 'mixed[*]', 'motor[*]']}");
+    static const char apart[] =
+        ARRAYS("{nodes: ['cell[0]', 'cell[2-3]', 'other[*]', 'mixed[*]', 'motor[*]']}, "
+               "{nodes: ['cell[1]']}");
     static const char gap[] = ARRAYS("{nodes: ['cell[0-2]', 'other[1]', 'mixed[*]', 'motor[*]']}, "
                                      "{nodes: ['cell[3]', 'other[0]']}");
 
@@ -211,7 +213,8 @@ Test(node_rows, miss_steps_together)
         cr_expect_eq(missed, 3 * hil_missed(&states[0]) + 2 * hil_missed(&states[3]));
 }
 
-/* When told to stop, each node makes the steps of its ramp, and the last one of them in any case. */
+/* When told to stop, each node makes the steps of its ramp, and the last one of them in any case.
+ */
 Test(node_rows, stop_together)
 {
     ran.stop_at = 5;
