@@ -74,150 +74,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core.h"
-#include "../fabric/words.h"
 #include "../loco/memory.h"
-#include "../thread_links.h"
 #include "kvstore_left.h"
 #include "kvstore_locks.h"
-#include "kvstore_slots.h"
+#include "kvstore_memory.h"
+#include "kvstore_replicas.h"
 #include "kvstore_tracker.h"
 
-/* How many operations are looked up together, so that their cache misses overlap. */
-enum { BATCH = 16 };
+/* --- the slot -------------------------------------------------------------------------------- */
 
-/* How often a window hands one ticket on, and how many lines for locks it has. */
-enum { HANDOVERS_MAX = 16, LINES = 64 };
-
-struct loco_kv_window {
-    struct loco_kvstore *store;
-    bool coherent; /* the fabric is LOCO_COHERENT */
-    struct loco_kv_op *ops;
-    unsigned size;
-    unsigned next;                   /* the operation that the next poll moves on as well */
-    struct loco_kv_op *young[BATCH]; /* started, but not yet looked up */
-    unsigned young_count;
-    struct loco_kv_op *last[LINES]; /* the last operation in the line for a lock */
-    void *memory;                   /* the operations' words and copies */
-    size_t memory_size;
-    struct loco_remote where;
-};
-
-static struct loco_kvstore *op_store(const struct loco_kv_op *op)
+static size_t slot_offset(const struct loco_kv_op *op)
 {
-    return op->window->store;
-}
-
-static struct loco_manager *op_manager(const struct loco_kv_op *op)
-{
-    return op_store(op)->channel.mgr;
-}
-
-static uint64_t op_result_word(const struct loco_kv_op *op)
-{
-    return __atomic_load_n(op->word, __ATOMIC_ACQUIRE);
-}
-
-/* --- the chain ----------------------------------------------------------------------------- */
-
-/* Returns whether the operation can go on at once. */
-typedef bool step_fn(struct loco_kv_op *op, int error);
-
-enum { LATER = false, ON = true };
-
-/* Sets the step that is taken when `ack` is done. */
-static bool op_then(struct loco_kv_op *op, step_fn *step, struct loco_ack ack)
-{
-    op->ack = ack;
-    op->step = step;
-    return ON;
-}
-
-/* Sets the step that is taken next. */
-static bool op_next(struct loco_kv_op *op, step_fn *step)
-{
-    op->ack.thread = NULL;
-    op->ack.error = 0;
-    op->step = step;
-    return ON;
-}
-
-static bool op_finish(struct loco_kv_op *op, int result)
-{
-    op->result = result;
-    op->step = NULL;
-    return ON;
-}
-
-/* Takes every step that can be taken now. Returns whether the operation is done. */
-static bool op_take_steps(struct loco_kv_op *op)
-{
-    while (op->step) {
-        int state = op->ack.thread || op->ack.error ? loco_ack_query(&op->ack) : 1;
-        if (state == 0)
-            return false;
-        if (op->step(op, state < 0 ? state : 0) == LATER)
-            return false;
-    }
-    return true;
-}
-
-/* --- slots, wherever they are --------------------------------------------------------------- */
-
-static bool slot_is_here(const struct loco_kv_op *op)
-{
-    return op->host == op_manager(op)->id;
-}
-
-static unsigned slot_member(const struct loco_kv_op *op)
-{
-    return op->host - (op->host > op_manager(op)->id); /* all nodes but this one */
-}
-
-static size_t slot_offset(const struct loco_kv_op *op, size_t within)
-{
-    return kv_slot_at(op_store(op)->slots, op->slot) + within;
-}
-
-static unsigned char *slot_here(const struct loco_kv_op *op, size_t within)
-{
-    return (unsigned char *)op_store(op)->slots->region->memory + slot_offset(op, within);
-}
-
-/* Reads a slot that this CPU can reach, at whichever host it is: so own and remote slots take the
- * same path, without a branch that is mispredicted half of the time. Returns false if the CPU
- * cannot reach it. */
-static inline bool slot_read_near(struct loco_kv_op *op, void *to, size_t size)
-{
-    const unsigned char *near = kv_slots_nearby(op_store(op)->slots, op->host);
-
-    if (!near)
-        return false;
-    loco_place_stores(); /* a read comes after the writes before it */
-    loco_copy(to, near + slot_offset(op, 0), size);
-    atomic_thread_fence(memory_order_acquire);
-    return true;
-}
-
-/* Reads a slot, and sets the step that is taken then. */
-static bool slot_read(struct loco_kv_op *op, void *to, size_t size, step_fn *step)
-{
-    if (slot_read_near(op, to, size))
-        return op_next(op, step);
-    return op_then(op, step,
-                   loco_region_read(op_store(op)->slots->region, slot_member(op),
-                                    slot_offset(op, 0), to, size));
+    return kv_slot_at(kv_op_store(op)->slots, op->slot);
 }
 
 static int slot_write(struct loco_kv_op *op, size_t within, const void *from, size_t size)
 {
-    if (!slot_is_here(op))
-        return loco_region_write(op_store(op)->slots->region, slot_member(op),
-                                 slot_offset(op, within), from, size)
-            .error;
-    atomic_thread_fence(memory_order_release);
-    loco_copy(slot_here(op, within), from, size);
-    return 0;
+    return kv_memory_write(op, op->host, slot_offset(op) + within, from, size);
 }
 
 static int slot_write_state(struct loco_kv_op *op, bool valid)
@@ -228,263 +101,66 @@ static int slot_write_state(struct loco_kv_op *op, bool valid)
 }
 
 /* Sets the step that is taken when the operation's writes to the slot are placed. */
-static bool op_then_placed(struct loco_kv_op *op, step_fn *step)
+static bool slot_then_placed(struct loco_kv_op *op, kv_step *step)
 {
-    return slot_is_here(op) ? op_next(op, step) : slot_read(op, op->word, sizeof *op->word, step);
+    return kv_memory_then_placed(op, op->host, slot_offset(op), step);
 }
 
-/* --- the index ------------------------------------------------------------------------------ */
-
-static struct kv_place op_place(const struct loco_kv_op *op)
+static bool slot_release(struct loco_kv_op *op, int error)
 {
-    return (struct kv_place){.host = op->host, .slot = op->slot, .counter = op->counter};
-}
-
-/* Returns whether there is a place. */
-static bool op_set_place(struct loco_kv_op *op, struct kv_place place)
-{
-    if (place.host == KV_NOWHERE)
-        return false;
-    op->host = place.host;
-    op->slot = place.slot;
-    op->counter = place.counter;
-    return true;
-}
-
-static bool op_look_up(struct loco_kv_op *op)
-{
-    return op_set_place(op, kv_index_find(op_store(op)->index, op->hash));
-}
-
-static bool op_guess(struct loco_kv_op *op)
-{
-    return op_set_place(op, kv_index_guess(op_store(op)->index, op->hash));
-}
-
-static struct kv_change op_change(const struct loco_kv_op *op, enum kv_change_kind kind)
-{
-    return (struct kv_change){
-        .kind = kind, .host = op->host, .slot = op->slot, .hash = op->hash, .counter = op->counter};
-}
-
-/* --- locks ----------------------------------------------------------------------------------- */
-
-/*
- * Operations of one window that want the same lock stand in a line, and only the first takes a
- * ticket. When it is done with the lock, it hands the lock to the next in line, which so waits
- * neither for other nodes nor for its own next poll. The number of handovers is bounded, so that
- * other nodes get their turn. A handover has no release that would order the operation's writes, so
- * these are placed before it.
- */
-static struct loco_kv_op **line_last(const struct loco_kv_op *op)
-{
-    return &op->window->last[(op->lock_index + op->lock_host) % LINES];
-}
-
-/* Returns whether the operation stands behind another one, and so takes no ticket. */
-static bool line_join(struct loco_kv_op *op)
-{
-    struct loco_kv_op **last = line_last(op), *before = *last;
-
-    op->behind = NULL;
-    op->handovers = 0;
-    if (before && (before->lock_host != op->lock_host || before->lock_index != op->lock_index))
-        return false; /* the line is in use for another lock: this operation goes alone */
-    *last = op;
-    if (before)
-        before->behind = op;
-    return before;
-}
-
-/* Takes the first operation out of its line. Returns the one behind it. */
-static struct loco_kv_op *line_leave(struct loco_kv_op *op)
-{
-    struct loco_kv_op *behind = op->behind;
-
-    if (*line_last(op) == op)
-        *line_last(op) = NULL;
-    op->behind = NULL;
-    return behind;
-}
-
-/* Ends the operation, and those in line behind it, with `error`: they cannot have the lock. */
-static bool lock_fail(struct loco_kv_op *op, int error)
-{
-    while (op) {
-        struct loco_kv_op *behind = line_leave(op);
-        op_finish(op, error);
-        op = behind;
-    }
-    return ON;
-}
-
-static step_fn lock_judge_turn;
-static bool lock_release(struct loco_kv_op *op, int result);
-
-/* Whether the operation's present wait, which begins with the first call of this, has taken more
- * than `ns`. */
-static bool op_has_waited(struct loco_kv_op *op, uint64_t ns)
-{
-    uint64_t now = loco_clock(op_manager(op));
-
-    if (!op->since)
-        op->since = now;
-    return now - op->since > ns;
-}
-
-/* Whether the lock has not moved for owner_ns while a node is lost: the lost node is assumed to
- * hold it. */
-static bool lock_is_orphaned(struct loco_kv_op *op, uint32_t serving)
-{
-    if (op->seen != serving)
-        op->since = 0;
-    op->seen = serving;
-    return loco_channel_check(&op_store(op)->channel) &&
-           op_has_waited(op, op_store(op)->config.owner_ns);
-}
-
-static step_fn update_locked, insert_locked, delete_locked;
-
-static step_fn *const lock_held_steps[] = {
-    [LOCO_KV_INSERT] = insert_locked,
-    [LOCO_KV_UPDATE] = update_locked,
-    [LOCO_KV_DELETE] = delete_locked,
-};
-
-static bool lock_wait_turn(struct loco_kv_op *op, uint64_t word)
-{
-    uint32_t serving = kv_lock_serving(word);
-
-    if (serving == op->ticket)
-        return op->left ? lock_release(op, -ETIMEDOUT) : lock_held_steps[op->kind](op, 0);
-    if (lock_is_orphaned(op, serving))
-        return lock_fail(op, -EOWNERDEAD);
-    op_then(op, lock_judge_turn, loco_atomic_post_load(kv_lock_word(op, op_store(op)), op->word));
-    return LATER;
-}
-
-static bool lock_judge_turn(struct loco_kv_op *op, int error)
-{
-    return error ? lock_fail(op, error) : lock_wait_turn(op, op_result_word(op));
-}
-
-static bool lock_got_ticket(struct loco_kv_op *op, int error)
-{
-    if (error)
-        return lock_fail(op, error);
-    uint64_t word = op_result_word(op);
-    op->ticket = kv_lock_next(word);
-    op->seen = kv_lock_serving(word);
-    return lock_wait_turn(op, word);
-}
-
-static bool lock_take_ticket(struct loco_kv_op *op)
-{
-    struct loco_atomic_word lock = kv_lock_word(op, op_store(op));
-
-    return op_then(op, lock_got_ticket, loco_atomic_post_fetch_add(lock, KV_LOCK_TAKE, op->word));
-}
-
-static bool line_wait(struct loco_kv_op *op, int error)
-{
-    (void)op;
-    (void)error;
-    return LATER;
-}
-
-static bool lock_acquire(struct loco_kv_op *op)
-{
-    return line_join(op) ? op_next(op, line_wait) : lock_take_ticket(op);
-}
-
-static bool lock_hands_over(const struct loco_kv_op *op)
-{
-    return op->behind && op->handovers < HANDOVERS_MAX;
-}
-
-static bool lock_hand_over(struct loco_kv_op *op, int result)
-{
-    struct loco_kv_op *next = line_leave(op);
-
-    next->ticket = op->ticket;
-    next->handovers = op->handovers + 1;
-    op_next(next, lock_held_steps[next->kind]);
-    op_finish(op, result);
-    op_take_steps(next);
-    return ON;
-}
-
-static bool lock_released(struct loco_kv_op *op, int error)
-{
-    return op_finish(op, op->result ? op->result : error);
-}
-
-/* Hands the lock over or releases it, and ends the operation with `result`. Before a handover the
- * operation's writes to the slot must be placed; before a release they may also be under way on the
- * lock's own link. */
-static bool lock_release(struct loco_kv_op *op, int result)
-{
-    struct loco_atomic_word lock = kv_lock_word(op, op_store(op));
-
-    if (lock_hands_over(op))
-        return lock_hand_over(op, result);
-    struct loco_kv_op *next = line_leave(op);
-    op->result = result;
-    op_then(op, lock_released,
-            loco_atomic_post_fetch_add(lock, kv_lock_release(op->ticket), op->word));
-    if (next)
-        lock_take_ticket(next);
-    return ON;
-}
-
-static bool lock_release_now(struct loco_kv_op *op, int error)
-{
-    return lock_release(op, error);
+    return kv_lock_release(op, error);
 }
 
 /* The same with result 0, once the writes to the slot are placed. */
-static bool lock_release_placed(struct loco_kv_op *op)
+static bool slot_release_placed(struct loco_kv_op *op)
 {
-    if (op->host == op->lock_host && !lock_hands_over(op))
-        return lock_release(op, 0);
-    return op_then_placed(op, lock_release_now);
+    if (op->host == op->lock_host && !kv_lock_hands_over(op))
+        return kv_lock_release(op, 0);
+    return slot_then_placed(op, slot_release);
 }
 
 /* --- read ------------------------------------------------------------------------------------ */
 
-static step_fn read_judge;
+static bool read_guess(struct loco_kv_op *op)
+{
+    return kv_op_set_place(op, kv_index_guess(kv_op_store(op)->index, op->hash));
+}
+
+static kv_step read_judge;
 
 static bool read_slot(struct loco_kv_op *op)
 {
-    return slot_read(op, op->copy, kv_slot_size(op_store(op)->slots), read_judge);
+    return kv_memory_read(op, op->host, slot_offset(op), op->copy,
+                          kv_slot_size(kv_op_store(op)->slots), read_judge);
 }
 
 static bool read_again(struct loco_kv_op *op)
 {
-    if (op_has_waited(op, op_store(op)->config.torn_ns))
-        return op_finish(op, -EAGAIN);
-    if (!op_look_up(op))
-        return op_finish(op, -ENOENT);
+    if (kv_op_has_waited(op, kv_op_store(op)->config.torn_ns))
+        return kv_op_finish(op, -EAGAIN);
+    if (!kv_op_look_up(op))
+        return kv_op_finish(op, -ENOENT);
     read_slot(op);
-    return LATER; /* the rest of the value is still being written */
+    return KV_LATER; /* the rest of the value is still being written */
 }
 
 static bool read_judge(struct loco_kv_op *op, int error)
 {
     if (error) /* if the place was only a guess, the error says nothing about the key */
-        return op->counter ? op_finish(op, error) : read_again(op);
-    enum kv_seen seen = kv_slot_judge(op_store(op)->slots, op->copy, op->hash, op->counter);
+        return op->counter ? kv_op_finish(op, error) : read_again(op);
+    enum kv_seen seen = kv_slot_judge(kv_op_store(op)->slots, op->copy, op->hash, op->counter);
     if (op->left)
-        return op_finish(op, -ETIMEDOUT);
+        return kv_op_finish(op, -ETIMEDOUT);
     if (seen == KV_UNCLEAR)
         return read_again(op);
-    return op_finish(op, seen == KV_PRESENT ? 0 : -ENOENT);
+    return kv_op_finish(op, seen == KV_PRESENT ? 0 : -ENOENT);
 }
 
 /* Reads the slot that was guessed. If this CPU can reach it, the read usually ends here. */
 static void read_begin(struct loco_kv_op *op)
 {
-    if (slot_read_near(op, op->copy, kv_slot_size(op_store(op)->slots)))
+    if (kv_memory_read_near(op, op->host, slot_offset(op), op->copy,
+                            kv_slot_size(kv_op_store(op)->slots)))
         read_judge(op, 0);
     else
         read_slot(op);
@@ -494,14 +170,14 @@ static void read_begin(struct loco_kv_op *op)
 
 static bool update_locked(struct loco_kv_op *op, int error)
 {
-    const struct kv_slots *slots = op_store(op)->slots;
+    const struct kv_slots *slots = kv_op_store(op)->slots;
 
     (void)error;
-    if (!op_look_up(op))
-        return lock_release(op, -ENOENT);
+    if (!kv_op_look_up(op))
+        return kv_lock_release(op, -ENOENT);
     kv_slot_seal(slots, op->copy, op->hash, op->counter);
     int rc = slot_write(op, KV_VALUE_AT, op->value, kv_slot_size(slots) - KV_VALUE_AT);
-    return rc ? lock_release(op, rc) : lock_release_placed(op);
+    return rc ? kv_lock_release(op, rc) : slot_release_placed(op);
 }
 
 /* --- insert ---------------------------------------------------------------------------------- */
@@ -516,7 +192,7 @@ static bool insert_host_is_lost(const struct loco_kvstore *s, uint32_t host)
 /* Takes a slot for the value: at the lock's host if possible, else here, else anywhere. */
 static int insert_take_slot(struct loco_kv_op *op)
 {
-    const struct loco_kvstore *s = op_store(op);
+    const struct loco_kvstore *s = kv_op_store(op);
     const struct loco_manager *m = s->channel.mgr;
     struct kv_place place;
     int rc = -ENOSPC;
@@ -528,49 +204,48 @@ static int insert_take_slot(struct loco_kv_op *op)
     }
     if (rc)
         return rc;
-    op_set_place(op, place);
+    kv_op_set_place(op, place);
     return 0;
 }
 
 static bool insert_give_up(struct loco_kv_op *op, int error)
 {
-    kv_slots_put(op_store(op)->slots, op_place(op));
-    return lock_release(op, error);
+    kv_slots_put(kv_op_store(op)->slots, kv_op_place(op));
+    return kv_lock_release(op, error);
 }
 
 static bool insert_known(struct loco_kv_op *op, int error)
 {
     (void)error;
-    if (!kv_change_known(op_store(op), op->position))
-        return LATER;
+    if (!kv_change_known(op))
+        return KV_LATER;
     int rc = slot_write_state(op, true);
-    return rc ? lock_release(op, rc) : lock_release_placed(op);
+    return rc ? kv_lock_release(op, rc) : slot_release_placed(op);
 }
 
 static bool insert_broadcast(struct loco_kv_op *op, int error)
 {
-    const struct kv_change added = op_change(op, KV_ADDED);
-    int rc = kv_change_make(op_store(op), &added, &op->position);
+    int rc = kv_change_make(op, KV_ADDED);
 
     (void)error;
     if (rc == -EAGAIN)
-        return op->left ? insert_give_up(op, -ETIMEDOUT) : LATER;
-    return rc ? insert_give_up(op, rc) : op_next(op, insert_known);
+        return op->left ? insert_give_up(op, -ETIMEDOUT) : KV_LATER;
+    return rc ? insert_give_up(op, rc) : kv_op_next(op, insert_known);
 }
 
 static bool insert_locked(struct loco_kv_op *op, int error)
 {
-    const struct kv_slots *slots = op_store(op)->slots;
+    const struct kv_slots *slots = kv_op_store(op)->slots;
 
     (void)error;
-    if (op_look_up(op))
-        return lock_release(op, -EEXIST);
+    if (kv_op_look_up(op))
+        return kv_lock_release(op, -EEXIST);
     int rc = insert_take_slot(op);
     if (rc)
-        return lock_release(op, rc);
+        return kv_lock_release(op, rc);
     kv_slot_seal(slots, op->copy, op->hash, op->counter);
     rc = slot_write(op, 0, op->copy, kv_slot_size(slots));
-    return rc ? insert_give_up(op, rc) : op_next(op, insert_broadcast);
+    return rc ? insert_give_up(op, rc) : kv_op_next(op, insert_broadcast);
 }
 
 /* --- delete ---------------------------------------------------------------------------------- */
@@ -578,39 +253,54 @@ static bool insert_locked(struct loco_kv_op *op, int error)
 static bool delete_known(struct loco_kv_op *op, int error)
 {
     (void)error;
-    return kv_change_known(op_store(op), op->position) ? lock_release(op, 0) : LATER;
+    return kv_change_known(op) ? kv_lock_release(op, 0) : KV_LATER;
 }
 
 static bool delete_broadcast(struct loco_kv_op *op, int error)
 {
-    const struct kv_change removed = op_change(op, KV_REMOVED);
-    int rc = kv_change_make(op_store(op), &removed, &op->position);
+    int rc = kv_change_make(op, KV_REMOVED);
 
     (void)error; /* the value was lost with its host: the key is deleted all the same */
     if (rc == -EAGAIN)
-        return LATER;
-    return rc ? lock_release(op, rc) : op_next(op, delete_known);
+        return KV_LATER;
+    return rc ? kv_lock_release(op, rc) : kv_op_next(op, delete_known);
 }
 
 static bool delete_locked(struct loco_kv_op *op, int error)
 {
     (void)error;
-    if (!op_look_up(op))
-        return lock_release(op, -ENOENT);
+    if (!kv_op_look_up(op))
+        return kv_lock_release(op, -ENOENT);
     slot_write_state(op, false);
-    return op_then_placed(op, delete_broadcast);
+    return slot_then_placed(op, delete_broadcast);
+}
+
+kv_step *kv_held_step(const struct loco_kv_op *op)
+{
+    static kv_step *const one_copy[] = {
+        [LOCO_KV_INSERT] = insert_locked,
+        [LOCO_KV_UPDATE] = update_locked,
+        [LOCO_KV_DELETE] = delete_locked,
+    };
+    static kv_step *const copies[] = {
+        [LOCO_KV_INSERT] = kv_replicas_insert,
+        [LOCO_KV_UPDATE] = kv_replicas_update,
+        [LOCO_KV_DELETE] = kv_replicas_delete,
+    };
+
+    return (kv_op_store(op)->view ? copies : one_copy)[op->kind];
 }
 
 /* --- windows --------------------------------------------------------------------------------- */
 
 static void window_prefetch(const struct loco_kv_op *op)
 {
-    const struct loco_kvstore *s = op_store(op);
+    const struct loco_kvstore *s = kv_op_store(op);
     const bool writes = op->kind != LOCO_KV_READ;
 
     kv_slot_prefetch(s->slots, op->host, op->slot, writes);
     if (writes)
-        kv_index_prefetch_use(s->index, op_place(op));
+        kv_index_prefetch_use(s->index, kv_op_place(op));
 }
 
 /* Looks up the young operations together, and begins them. A write looks up its key again under the
@@ -621,16 +311,16 @@ static void window_begin_young(struct loco_kv_window *w)
 
     for (unsigned i = 0; i < count; i++) {
         struct loco_kv_op *op = w->young[i];
-        if (op_guess(op))
+        if (read_guess(op))
             window_prefetch(op);
         else if (op->kind == LOCO_KV_READ)
-            op_finish(op, -ENOENT);
+            kv_op_finish(op, -ENOENT);
     }
     for (unsigned i = 0; i < count; i++) {
         struct loco_kv_op *op = w->young[i];
         if (op->kind != LOCO_KV_READ) {
-            lock_acquire(op);
-            op_take_steps(op);
+            kv_lock_acquire(op);
+            kv_op_take_steps(op);
         } else if (op->step) {
             read_begin(op);
         }
@@ -649,10 +339,10 @@ static void window_begin_read(struct loco_kv_window *w, struct loco_kv_op *op)
         i++;
     for (w->young_count--; i < w->young_count; i++)
         w->young[i] = w->young[i + 1];
-    if (op_guess(op))
+    if (read_guess(op))
         read_begin(op);
     else
-        op_finish(op, -ENOENT);
+        kv_op_finish(op, -ENOENT);
 }
 
 static bool op_begin(struct loco_kv_op *op, int error)
@@ -664,7 +354,7 @@ static bool op_begin(struct loco_kv_op *op, int error)
         window_begin_read(w, op);
     else
         window_begin_young(w);
-    return ON;
+    return KV_ON;
 }
 
 /* Inlined, as the start of a read needs only half of it. */
@@ -681,24 +371,29 @@ __attribute__((always_inline)) static inline void op_start(struct loco_kv_op *op
     op->left = false;
     op->thread = loco_self(s->channel.mgr);
     op->flush = 0;
+    op->wrote = s->channel.mgr->id;
     if (!op->thread) {
-        op_finish(op, -EPERM);
+        kv_op_finish(op, -EPERM);
+        return;
+    }
+    if (s->view && kind == LOCO_KV_READ) {
+        kv_op_next(op, kv_replicas_read);
         return;
     }
     kv_index_prefetch(s->index, op->hash);
     kv_slots_prefetch_homes(s->slots, op->lock_host, op->hash);
     if (kind != LOCO_KV_READ)
         loco_atomic_prefetch(kv_lock_word(op, s));
-    op_next(op, op_begin);
+    kv_op_next(op, op_begin);
     w->young[w->young_count++] = op;
-    if (w->young_count == BATCH)
+    if (w->young_count == KV_BATCH)
         window_begin_young(w);
 }
 
 static void op_start_write(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t key,
                            const void *value)
 {
-    const struct loco_kvstore *s = op_store(op);
+    const struct loco_kvstore *s = kv_op_store(op);
 
     if (value)
         memcpy(op->value, value, s->config.value_size);
@@ -729,10 +424,10 @@ bool loco_kv_poll(struct loco_kv_op *op)
 {
     struct loco_kv_window *w = op->window;
 
-    if (!op->step || op_take_steps(op))
+    if (!op->step || kv_op_take_steps(op))
         return true;
     /* It may wait for a lock that another operation of this window holds ... */
-    op_take_steps(&w->ops[w->next]);
+    kv_op_take_steps(&w->ops[w->next]);
     w->next = w->next + 1 < w->size ? w->next + 1 : 0;
     /* ... or for a node that waits for this one's acknowledgement. On coherent memory it costs
      * little to send that. */
@@ -745,16 +440,16 @@ bool loco_kv_poll(struct loco_kv_op *op)
  * those that another thread posted for the operation. */
 static bool op_comes_after_writes(struct loco_kv_op *op)
 {
-    struct loco_manager *m = op_manager(op);
+    struct loco_manager *m = kv_op_manager(op);
     struct loco_thread *self = loco_self(m);
-    struct loco_link *link = loco_thread_link(op->thread, op->host);
+    struct loco_link *link = loco_thread_link(op->thread, op->wrote);
 
     if (op->thread != self && link && !(m->fabric->capabilities & LOCO_COHERENT)) {
         if (!op->flush)
             op->flush = m->fabric->ops->flush(link);
         loco_poll_inline(link, m);
         if (atomic_load_explicit(&link->flushed, memory_order_acquire) < op->flush &&
-            !loco_peer_lost(m, op->host))
+            !loco_peer_lost(m, op->wrote))
             return false;
     }
     op->thread = self;
@@ -764,24 +459,38 @@ static bool op_comes_after_writes(struct loco_kv_op *op)
 
 bool kv_op_move_on(struct loco_kv_op *op)
 {
-    return op_comes_after_writes(op) && op_take_steps(op);
+    return op_comes_after_writes(op) && kv_op_take_steps(op);
 }
 
-static void window_lay_out(struct loco_kv_window *w, size_t pitch)
+/* How an operation's part of the memory begins: a word; a slot's copy or, with replicas, a record;
+ * and then, with replicas, a slot's image. */
+static size_t window_image_at(const struct kv_slots *s)
 {
+    return sizeof(uint64_t) + (s->replicas ? kv_record_size(s->value_size) : kv_slot_size(s));
+}
+
+static size_t window_pitch(const struct kv_slots *s)
+{
+    return window_image_at(s) + (s->replicas ? kv_slot_size(s) : 0);
+}
+
+static void window_lay_out(struct loco_kv_window *w)
+{
+    const struct kv_slots *s = w->store->slots;
+
     for (unsigned i = 0; i < w->size; i++) {
-        unsigned char *at = (unsigned char *)w->memory + i * pitch;
+        unsigned char *at = (unsigned char *)w->memory + i * window_pitch(s);
         w->ops[i].window = w;
         w->ops[i].word = (uint64_t *)(void *)at;
         w->ops[i].copy = at + sizeof(uint64_t);
-        w->ops[i].value = w->ops[i].copy + KV_VALUE_AT;
+        w->ops[i].value = w->ops[i].copy + (s->replicas ? KV_RECORD_VALUE_AT : KV_VALUE_AT);
+        w->ops[i].image = at + window_image_at(s);
     }
 }
 
 int loco_kv_window_open(struct loco_kv_window **window, struct loco_kvstore *store, unsigned size)
 {
     struct loco_manager *m = store->channel.mgr;
-    size_t pitch = sizeof(uint64_t) + kv_slot_size(store->slots);
     struct loco_kv_window *w = calloc(1, sizeof *w);
 
     if (!w)
@@ -790,7 +499,7 @@ int loco_kv_window_open(struct loco_kv_window **window, struct loco_kvstore *sto
     w->coherent = m->fabric->capabilities & LOCO_COHERENT;
     w->size = size;
     w->ops = calloc(size, sizeof *w->ops);
-    w->memory_size = size * pitch;
+    w->memory_size = size * window_pitch(store->slots);
     pthread_mutex_lock(&m->lock);
     int rc = w->ops ? loco_memory_cut(m, w->memory_size, &w->memory, &w->where) : -ENOMEM;
     pthread_mutex_unlock(&m->lock);
@@ -799,7 +508,7 @@ int loco_kv_window_open(struct loco_kv_window **window, struct loco_kvstore *sto
         free(w);
         return rc;
     }
-    window_lay_out(w, pitch);
+    window_lay_out(w);
     *window = w;
     return 0;
 }

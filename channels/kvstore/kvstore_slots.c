@@ -13,21 +13,26 @@
 /* --- one slot ----------------------------------------------------------------------------- */
 
 /* A value of one word is its own digest. */
-static inline uint64_t slot_digest(const struct kv_slots *s, const unsigned char *value)
+static inline uint64_t slot_digest(const unsigned char *value, size_t value_size)
 {
     uint64_t word;
 
-    if (s->value_size != sizeof word)
-        return XXH3_64bits(value, s->value_size);
+    if (value_size != sizeof word)
+        return XXH3_64bits(value, value_size);
     memcpy(&word, value, sizeof word);
     return word;
+}
+
+uint64_t kv_value_digest(const unsigned char *value, size_t value_size)
+{
+    return slot_digest(value, value_size);
 }
 
 /* The same value has different checksums for different keys and different uses of the slot. */
 static inline uint64_t slot_checksum(const struct kv_slots *s, const unsigned char *copy,
                                      uint64_t hash, uint64_t counter)
 {
-    return kv_hash(slot_digest(s, copy + KV_VALUE_AT) ^ kv_hash(hash ^ counter));
+    return kv_hash(slot_digest(copy + KV_VALUE_AT, s->value_size) ^ kv_hash(hash ^ counter));
 }
 
 static bool slot_is_valid(uint64_t state)
@@ -152,7 +157,8 @@ static int slots_make(struct kv_slots *s, struct loco_channel *c, enum loco_kv_p
     s->owner = everywhere ? m->id : 0;
     s->hosted = s->own * s->owners;
     s->home_lines = everywhere ? slots_home_lines(s->owners * s->stride) : 0;
-    int rc = loco_channel_region(c, "slots", s->hosted * s->stride, &s->region);
+    const size_t copies = 1 + (size_t)s->replicas;
+    int rc = loco_channel_region(c, "slots", copies * s->hosted * s->stride, &s->region);
     s->spares = calloc(m->count, sizeof *s->spares);
     s->nearby = calloc(m->count, sizeof *s->nearby);
     if (!rc && (!s->spares || !s->nearby))
@@ -179,6 +185,7 @@ int kv_slots_open(struct kv_slots **slots, struct loco_channel *channel,
     s->node_count = channel->mgr->count;
     s->value_size = config->value_size;
     s->capacity = config->capacity;
+    s->replicas = (uint32_t)config->replicas;
     s->stride = slot_stride(kv_slot_size(s));
     int rc = slots_make(s, channel, config->placement);
     if (rc)

@@ -26,10 +26,12 @@
 
 #include "../loco/kvstore.h"
 #include "kvstore_index.h"
+#include "kvstore_record.h"
 
 struct kv_slots {
     struct loco_region *region;
     size_t value_size, stride; /* bytes; of the value, and from slot to slot */
+    uint32_t replicas;         /* not 0: the slots are as kvstore_record.h describes */
     uint32_t node_count;
     uint32_t hosted;          /* at each host */
     uint32_t owners, owner;   /* of a host's slots, and which of them this node is */
@@ -54,6 +56,8 @@ static inline size_t kv_value_room(const struct kv_slots *slots)
 
 static inline size_t kv_slot_size(const struct kv_slots *slots)
 {
+    if (slots->replicas)
+        return KV_RECORDS * kv_record_size(slots->value_size);
     return KV_VALUE_AT + kv_value_room(slots) + sizeof(uint64_t);
 }
 
@@ -104,6 +108,9 @@ static inline void kv_slots_prefetch_homes(const struct kv_slots *slots, uint32_
             kv_slot_prefetch(slots, host, first + slots->owners - 1, false);
     }
 }
+
+/* Stands for the value in a checksum. */
+uint64_t kv_value_digest(const unsigned char *value, size_t value_size);
 
 /* Completes the copy of a slot, which has its value already: adds the checksum, and word 0 with the
  * valid bit off. */

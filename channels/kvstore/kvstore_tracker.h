@@ -5,8 +5,7 @@
 #ifndef LOCO_KVSTORE_TRACKER_H
 #define LOCO_KVSTORE_TRACKER_H
 
-#include "../loco/kvstore.h"
-#include "kvstore_index.h"
+#include "kvstore_chain.h"
 
 enum kv_change_kind { KV_ADDED = 1, KV_REMOVED };
 
@@ -31,13 +30,13 @@ enum {
 int kv_trackers_open(struct loco_kvstore *store);
 void kv_trackers_close(struct loco_kvstore *store);
 
-/* Broadcasts a change, and applies it here. Returns 0, and its position for kv_change_known;
- * -EAGAIN when another thread is sending, what another thread sent was not placed within
- * LOCO_LOOK_NS, or the ring is full; or another error of loco_ringbuffer_send. After an error
- * nothing is changed. Any attached thread. */
-int kv_change_make(struct loco_kvstore *store, const struct kv_change *change, uint64_t *position);
+/* Broadcasts what the operation changes, and applies it here. Returns 0, and sets the operation's
+ * position for kv_change_known; -EAGAIN when another thread is sending, what another thread sent
+ * was not placed within LOCO_LOOK_NS, or the ring is full; or another error of
+ * loco_ringbuffer_send. After an error nothing is changed. Any attached thread. */
+int kv_change_make(struct loco_kv_op *op, enum kv_change_kind kind);
 
-/* Whether every node has applied the changes up to `position`. */
-bool kv_change_known(const struct loco_kvstore *store, uint64_t position);
+/* Whether every node that is not lost has applied what the operation has broadcast. */
+bool kv_change_known(const struct loco_kv_op *op);
 
 #endif

@@ -9,7 +9,7 @@
 #include "channels/kvstore/kvstore_locks.h"
 #include "channels/kvstore/kvstore_slots.h"
 #include "channels/loco/kvstore.h"
-#include "tests/nodes.h"
+#include "tests/unit/tracker.h"
 
 #define ON_EACH_FABRIC(test_name, count, body, arg)                                                \
     Test(kvstore, test_name##_sim)                                                                 \
@@ -33,23 +33,9 @@ struct site {
     struct loco_kvstore kv;
     struct loco_barrier bar;
     struct loco_atomic_array words; /* for tallies */
-    bool fibers, tracker_over;
+    struct tracker tracker;
+    bool fibers;
 };
-
-static bool on_fibers(const struct node *n)
-{
-    return strcmp(n->fabric->ops->name, "sim") == 0;
-}
-
-static void tracker_fiber(void *arg)
-{
-    struct site *s = arg;
-
-    loco_thread_attach(s->n->mgr);
-    loco_kvstore_track(&s->kv);
-    loco_thread_detach(s->n->mgr);
-    s->tracker_over = true;
-}
 
 static void site_open(struct site *s, struct node *n, const struct loco_kvstore_config *config)
 {
@@ -58,10 +44,7 @@ static void site_open(struct site *s, struct node *n, const struct loco_kvstore_
     CHECK(n, loco_barrier_init(&s->bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
     CHECK(n, loco_atomic_array_init(&s->words, n->mgr, NULL, "words", 8, LOCO_ALL, 0) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
-    if (s->fibers)
-        CHECK(n, loco_sim_spawn(n->fabric, tracker_fiber, s) == 0);
-    else
-        CHECK(n, loco_kvstore_start_tracker(&s->kv) == 0);
+    tracker_begin(&s->tracker, n, &s->kv);
     CHECK(n, loco_barrier_wait(&s->bar) == 0);
 }
 
@@ -72,11 +55,7 @@ static void meet(struct site *s)
 
 static void site_leave(struct site *s)
 {
-    struct loco_wait wait = {.until = UINT64_MAX};
-
-    loco_kvstore_stop(&s->kv);
-    while (s->fibers && !s->tracker_over)
-        loco_relax(s->n->mgr, &wait);
+    tracker_end(&s->tracker);
     loco_kvstore_fini(&s->kv);
     loco_atomic_array_fini(&s->words);
     loco_barrier_fini(&s->bar);

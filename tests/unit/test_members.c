@@ -9,7 +9,7 @@
 
 #include "channels/kvstore/kvstore_index.h"
 #include "channels/kvstore/kvstore_locks.h"
-#include "tests/nodes.h"
+#include "tests/unit/tracker.h"
 
 enum { NODES = 3, DEAD = 2 };
 
@@ -254,25 +254,23 @@ static uint64_t key_at(const struct loco_kvstore *kv, uint32_t host)
     }
 }
 
-struct tracker {
-    struct node *n;
-    struct loco_kvstore *kv;
-    bool over;
-};
-
-static void tracker_fiber(void *arg)
+/* The keys of the dead node. Without replicas nothing is left of them; with one, everything is. */
+static void use_lost_keys(struct node *n, struct loco_kvstore *kv)
 {
-    struct tracker *t = arg;
+    const uint64_t key = key_at(kv, DEAD), more = 8;
+    uint64_t got = 0;
 
-    loco_thread_attach(t->n->mgr);
-    loco_kvstore_track(t->kv);
-    loco_thread_detach(t->n->mgr);
-    t->over = true;
-}
-
-static bool on_sim(const struct node *n)
-{
-    return strcmp(n->fabric->ops->name, "sim") == 0;
+    if (kv->config.replicas) {
+        CHECK(n, loco_kvstore_read(kv, key, &got) == 0 && got >= 7);
+        CHECK(n, loco_kvstore_update(kv, key, &more) == 0);
+        CHECK(n, loco_kvstore_insert(kv, key, &more) == -EEXIST);
+        CHECK(n, loco_kvstore_read(kv, key, &got) == 0 && got == more);
+        return;
+    }
+    CHECK(n, loco_kvstore_read(kv, key, &got) == -ECONNRESET);
+    CHECK(n, loco_kvstore_update(kv, key, &more) == -ECONNRESET);
+    CHECK(n, loco_kvstore_insert(kv, key, &more) == -ECONNRESET);
+    CHECK(n, loco_kvstore_delete(kv, key) == -ECONNRESET);
 }
 
 /* A key is inserted, updated, read and deleted between the two remaining nodes. */
@@ -288,24 +286,24 @@ static void use_store(struct node *n, struct loco_kvstore *kv, struct loco_sst *
     meet_at(n, progress, 2);
     CHECK(n, loco_kvstore_read(kv, key, &got) == 0 && got == 8);
     CHECK(n, loco_kvstore_read(kv, key_at(kv, 0), &got) == 0 && got == 8);
-    CHECK(n, loco_kvstore_read(kv, key_at(kv, DEAD), &got) == -ECONNRESET);
-    CHECK(n, loco_kvstore_update(kv, key_at(kv, DEAD), &more) == -ECONNRESET);
-    CHECK(n, loco_kvstore_insert(kv, key_at(kv, DEAD), &more) == -ECONNRESET);
-    CHECK(n, loco_kvstore_delete(kv, key_at(kv, DEAD)) == -ECONNRESET);
+    use_lost_keys(n, kv);
     meet_at(n, progress, 3);
-    if (n->id == 1)
+    if (n->id == 1) {
         CHECK(n, loco_kvstore_delete(kv, key) == 0);
+        if (kv->config.replicas)
+            CHECK(n, loco_kvstore_delete(kv, key_at(kv, DEAD)) == 0);
+    }
     meet_at(n, progress, 4);
 }
 
-static void store_body(struct node *n)
+static void store_with(struct node *n, size_t replicas)
 {
-    const struct loco_kvstore_config config = {.value_size = 8, .capacity = 16};
-    struct loco_wait wait = {.until = UINT64_MAX};
+    const struct loco_kvstore_config config = {
+        .value_size = 8, .capacity = 16, .replicas = replicas, .owner_ns = TEST_TIMEOUT};
     struct loco_sst progress;
     struct loco_owned_var var, pulled;
     struct loco_kvstore kv;
-    struct tracker tracker = {n, &kv, false};
+    struct tracker tracker;
     uint64_t value = 7, got = 0;
 
     if (n->life > 0)
@@ -315,10 +313,7 @@ static void store_body(struct node *n)
     CHECK(n, loco_owned_var_init(&pulled, n->mgr, NULL, "pulled", DEAD, LOCO_ALL, 8) == 0);
     CHECK(n, loco_kvstore_init(&kv, n->mgr, NULL, "kv", &config) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
-    if (on_sim(n))
-        CHECK(n, loco_sim_spawn(n->fabric, tracker_fiber, &tracker) == 0);
-    else
-        CHECK(n, loco_kvstore_start_tracker(&kv) == 0);
+    tracker_begin(&tracker, n, &kv);
     if (n->id == DEAD) {
         CHECK(n, loco_kvstore_insert(&kv, key_at(&kv, 0), &value) == 0);
         CHECK(n, loco_kvstore_insert(&kv, key_at(&kv, DEAD), &value) == 0);
@@ -333,13 +328,22 @@ static void store_body(struct node *n)
         CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == -ECONNRESET);
         use_store(n, &kv, &progress);
     }
-    loco_kvstore_stop(&kv);
-    while (on_sim(n) && !tracker.over)
-        loco_relax(n->mgr, &wait);
+    tracker_end(&tracker);
     loco_kvstore_fini(&kv);
     loco_owned_var_fini(&var);
     loco_owned_var_fini(&pulled);
     loco_sst_fini(&progress);
 }
 
+static void store_body(struct node *n)
+{
+    store_with(n, 0);
+}
+
+static void replicas_body(struct node *n)
+{
+    store_with(n, 1);
+}
+
 ON_EACH_FABRIC(the_store_outlives_a_member, store_body)
+ON_EACH_FABRIC(the_store_with_replicas_keeps_the_values_of_a_member, replicas_body)

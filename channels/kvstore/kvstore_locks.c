@@ -1,0 +1,265 @@
+#include "kvstore_locks.h"
+
+#include <errno.h>
+
+#include "kvstore_view.h"
+
+/* How often a window hands one ticket on. */
+enum { HANDOVERS_MAX = 16 };
+
+/* --- lines: the operations of a window that want the same lock ------------------------------- */
+
+static struct loco_kv_op **line_last(const struct loco_kv_op *op)
+{
+    return &op->window->last[(op->lock_index + op->lock_host) % KV_LINES];
+}
+
+/* Returns whether the operation stands behind another one, and so takes no ticket. */
+static bool line_join(struct loco_kv_op *op)
+{
+    struct loco_kv_op **last = line_last(op), *before = *last;
+
+    op->behind = NULL;
+    op->handovers = 0;
+    if (before && (before->lock_host != op->lock_host || before->lock_index != op->lock_index))
+        return false; /* the line is in use for another lock: this operation goes alone */
+    *last = op;
+    if (before)
+        before->behind = op;
+    return before;
+}
+
+/* Takes the first operation out of its line. Returns the one behind it. */
+static struct loco_kv_op *line_leave(struct loco_kv_op *op)
+{
+    struct loco_kv_op *behind = op->behind;
+
+    if (*line_last(op) == op)
+        *line_last(op) = NULL;
+    op->behind = NULL;
+    return behind;
+}
+
+/* --- one lock -------------------------------------------------------------------------------- */
+
+static kv_step lock_begin, lock_judge_turn;
+
+/* Lets the operation, and those in line behind it, begin again in the view that follows. */
+static bool lock_begin_again(struct loco_kv_op *op)
+{
+    while (op) {
+        struct loco_kv_op *behind = line_leave(op);
+        kv_op_next(op, lock_begin);
+        op = behind;
+    }
+    return KV_LATER;
+}
+
+/* Ends the operation, and those in line behind it, with `error`: they cannot have the lock. With
+ * replicas, a lock whose host is lost moves to another node. */
+static bool lock_fail(struct loco_kv_op *op, int error)
+{
+    if (kv_op_store(op)->view && error == -ECONNRESET)
+        return lock_begin_again(op);
+    while (op) {
+        struct loco_kv_op *behind = line_leave(op);
+        kv_op_finish(op, error);
+        op = behind;
+    }
+    return KV_ON;
+}
+
+/* Whether the lock has not moved for owner_ns while a node is lost: the lost node is assumed to
+ * hold it. */
+static bool lock_is_orphaned(struct loco_kv_op *op, uint32_t serving)
+{
+    if (op->seen != serving)
+        op->since = 0;
+    op->seen = serving;
+    return loco_channel_check(&kv_op_store(op)->channel) &&
+           kv_op_has_waited(op, kv_op_store(op)->config.owner_ns);
+}
+
+/* Whether the lock belongs to an old view, and a later view is settled: then nobody is in that old
+ * view any more. Until then the ticket is waited for, as others may be behind it. */
+static bool lock_is_of_old_view(const struct loco_kv_op *op)
+{
+    const uint64_t now = kv_view_now(kv_op_store(op)->view);
+
+    return now != op->view && kv_view_is_settled(now);
+}
+
+static bool lock_passed_on(struct loco_kv_op *op, int error)
+{
+    (void)error;
+    return lock_begin(op, 0);
+}
+
+/* Passes a lock of an old view on, and begins again. */
+static bool lock_pass_on(struct loco_kv_op *op)
+{
+    const struct loco_atomic_word lock = kv_lock_word(op, kv_op_store(op));
+
+    lock_begin_again(op);
+    return kv_op_then(op, lock_passed_on,
+                      loco_atomic_post_fetch_add(lock, kv_lock_pass_on(op->ticket), op->word));
+}
+
+bool kv_lock_begin_again(struct loco_kv_op *op)
+{
+    kv_view_release(kv_op_store(op)->view);
+    return lock_pass_on(op);
+}
+
+static bool lock_is_granted(struct loco_kv_op *op)
+{
+    struct kv_view *view = kv_op_store(op)->view;
+
+    if (view && !kv_view_hold(view, op->view))
+        return lock_pass_on(op);
+    return op->left ? kv_lock_release(op, -ETIMEDOUT) : kv_held_step(op)(op, 0);
+}
+
+static bool lock_wait_turn(struct loco_kv_op *op, uint64_t word)
+{
+    const struct loco_kvstore *s = kv_op_store(op);
+    uint32_t serving = kv_lock_serving(word);
+
+    if (serving == op->ticket)
+        return lock_is_granted(op);
+    if (s->view && lock_is_of_old_view(op))
+        return lock_begin_again(op);
+    if (!s->view && lock_is_orphaned(op, serving))
+        return lock_fail(op, -EOWNERDEAD);
+    op->seen = serving;
+    kv_op_then(op, lock_judge_turn, loco_atomic_post_load(kv_lock_word(op, s), op->word));
+    return KV_LATER;
+}
+
+static bool lock_judge_turn(struct loco_kv_op *op, int error)
+{
+    return error ? lock_fail(op, error) : lock_wait_turn(op, kv_op_result_word(op));
+}
+
+static bool lock_got_ticket(struct loco_kv_op *op, int error)
+{
+    if (error)
+        return lock_fail(op, error);
+    uint64_t word = kv_op_result_word(op);
+    op->ticket = kv_lock_next(word);
+    op->seen = kv_lock_serving(word);
+    return lock_wait_turn(op, word);
+}
+
+static bool lock_take_ticket(struct loco_kv_op *op)
+{
+    struct loco_atomic_word lock = kv_lock_word(op, kv_op_store(op));
+
+    return kv_op_then(op, lock_got_ticket,
+                      loco_atomic_post_fetch_add(lock, KV_LOCK_TAKE, op->word));
+}
+
+static bool line_wait(struct loco_kv_op *op, int error)
+{
+    (void)op;
+    (void)error;
+    return KV_LATER;
+}
+
+static bool lock_queue(struct loco_kv_op *op)
+{
+    return line_join(op) ? kv_op_next(op, line_wait) : lock_take_ticket(op);
+}
+
+/* With replicas: finds the lock that the key has in the operation's view. Each view has locks of
+ * its own, as a lost node may have held any lock of the view before. If the lock's host is lost,
+ * the next node has the lock; it may then be another key's lock as well. */
+static void lock_find_in_view(struct loco_kv_op *op, const struct loco_kvstore *store)
+{
+    kv_lock_find(op, store);
+    while (kv_view_has_lost(store->view, op->lock_host))
+        op->lock_host = (op->lock_host + 1) % store->channel.mgr->count;
+    op->lock_index += kv_view_lost_count(store->view) * store->locks_each;
+}
+
+/* With replicas: takes the lock that the key has in the present view. */
+static bool lock_begin(struct loco_kv_op *op, int error)
+{
+    const struct loco_kvstore *s = kv_op_store(op);
+    int rc = kv_view_enter(op);
+
+    (void)error;
+    if (rc && rc != -EAGAIN)
+        return kv_op_finish(op, rc);
+    if (!rc) {
+        lock_find_in_view(op, s);
+        if (kv_view_now(s->view) == op->view)
+            return lock_queue(op);
+    }
+    kv_op_next(op, lock_begin);
+    return KV_LATER;
+}
+
+bool kv_lock_acquire(struct loco_kv_op *op)
+{
+    return kv_op_store(op)->view ? lock_begin(op, 0) : lock_queue(op);
+}
+
+bool kv_lock_hands_over(const struct loco_kv_op *op)
+{
+    const struct kv_view *view = kv_op_store(op)->view;
+
+    return op->behind && op->handovers < HANDOVERS_MAX && (!view || kv_view_now(view) == op->view);
+}
+
+static bool lock_hand_over(struct loco_kv_op *op, int result)
+{
+    struct loco_kv_op *next = line_leave(op);
+
+    next->ticket = op->ticket;
+    next->handovers = op->handovers + 1;
+    kv_op_next(next, kv_held_step(next));
+    kv_op_finish(op, result);
+    kv_op_take_steps(next);
+    return KV_ON;
+}
+
+/* The operation's result counts once no node is left that could still use what a lost node has. */
+static bool lock_settled(struct loco_kv_op *op, int error)
+{
+    int rc = 0;
+
+    (void)error;
+    if (kv_view_now(kv_op_store(op)->view) != op->view)
+        rc = kv_view_enter(op);
+    if (rc == -EAGAIN) {
+        kv_op_next(op, lock_settled);
+        return KV_LATER;
+    }
+    return kv_op_finish(op, rc ? rc : op->result);
+}
+
+static bool lock_released(struct loco_kv_op *op, int error)
+{
+    if (kv_op_store(op)->view)
+        return lock_settled(op, 0);
+    return kv_op_finish(op, op->result ? op->result : error);
+}
+
+bool kv_lock_release(struct loco_kv_op *op, int result)
+{
+    const struct loco_kvstore *s = kv_op_store(op);
+
+    if (kv_lock_hands_over(op))
+        return lock_hand_over(op, result);
+    struct loco_kv_op *next = line_leave(op);
+    op->result = result;
+    if (s->view)
+        kv_view_release(s->view);
+    kv_op_then(
+        op, lock_released,
+        loco_atomic_post_fetch_add(kv_lock_word(op, s), kv_lock_pass_on(op->ticket), op->word));
+    if (next)
+        lock_take_ticket(next);
+    return KV_ON;
+}
