@@ -60,6 +60,12 @@ static inline bool kv_op_set_place(struct loco_kv_op *op, struct kv_place place)
     return true;
 }
 
+/* The same for a guess, which has no counter. */
+static inline bool kv_op_guess(struct loco_kv_op *op)
+{
+    return kv_op_set_place(op, kv_index_guess(kv_op_store(op)->index, op->hash));
+}
+
 static inline bool kv_op_look_up(struct loco_kv_op *op)
 {
     return kv_op_set_place(op, kv_index_find(kv_op_store(op)->index, op->hash));

@@ -121,11 +121,6 @@ static bool slot_release_placed(struct loco_kv_op *op)
 
 /* --- read ------------------------------------------------------------------------------------ */
 
-static bool read_guess(struct loco_kv_op *op)
-{
-    return kv_op_set_place(op, kv_index_guess(kv_op_store(op)->index, op->hash));
-}
-
 static kv_step read_judge;
 
 static bool read_slot(struct loco_kv_op *op)
@@ -159,8 +154,11 @@ static bool read_judge(struct loco_kv_op *op, int error)
 /* Reads the slot that was guessed. If this CPU can reach it, the read usually ends here. */
 static void read_begin(struct loco_kv_op *op)
 {
-    if (kv_memory_read_near(op, op->host, slot_offset(op), op->copy,
-                            kv_slot_size(kv_op_store(op)->slots)))
+    if (kv_op_store(op)->view) {
+        kv_op_next(op, kv_replicas_read);
+        kv_op_take_steps(op);
+    } else if (kv_memory_read_near(op, op->host, slot_offset(op), op->copy,
+                                   kv_slot_size(kv_op_store(op)->slots)))
         read_judge(op, 0);
     else
         read_slot(op);
@@ -311,7 +309,7 @@ static void window_begin_young(struct loco_kv_window *w)
 
     for (unsigned i = 0; i < count; i++) {
         struct loco_kv_op *op = w->young[i];
-        if (read_guess(op))
+        if (kv_op_guess(op))
             window_prefetch(op);
         else if (op->kind == LOCO_KV_READ)
             kv_op_finish(op, -ENOENT);
@@ -339,7 +337,7 @@ static void window_begin_read(struct loco_kv_window *w, struct loco_kv_op *op)
         i++;
     for (w->young_count--; i < w->young_count; i++)
         w->young[i] = w->young[i + 1];
-    if (read_guess(op))
+    if (kv_op_guess(op))
         read_begin(op);
     else
         kv_op_finish(op, -ENOENT);
@@ -374,10 +372,6 @@ __attribute__((always_inline)) static inline void op_start(struct loco_kv_op *op
     op->wrote = s->channel.mgr->id;
     if (!op->thread) {
         kv_op_finish(op, -EPERM);
-        return;
-    }
-    if (s->view && kind == LOCO_KV_READ) {
-        kv_op_next(op, kv_replicas_read);
         return;
     }
     kv_index_prefetch(s->index, op->hash);

@@ -1,7 +1,8 @@
 /*
  * The kvstore's operations with replicas.
  *
- *      read        enter the view --> look up --> read first copy --> judge --> still in the view?
+ *      read        enter the view --> guess --> read first copy --> still in the view? --> judge
+ *                       (unclear: look up, read first copy, judge)
  *      update      lock --> look up --> read first copy --> write each copy --> release
  *      insert      lock --> look up --> broadcast --> all have it --> read first copy
  *                       --> write each copy --> release
@@ -86,11 +87,11 @@ static struct kv_newest copy_newest(const struct loco_kv_op *op)
     return kv_record_newest(op->image, kv_op_store(op)->slots->value_size);
 }
 
-/* Whether the record is the key's, in the use that the index has named. */
+/* Whether the record is the key's, in the use that the index has named; after a guess, in any. */
 static bool copy_has_key(const struct loco_kv_op *op, const struct kv_newest *newest)
 {
-    return newest->value && newest->head.counter == op->counter && newest->head.hash == op->hash &&
-           newest->head.state & 1;
+    return newest->value && newest->head.hash == op->hash && newest->head.state & 1 &&
+           (!op->counter || newest->head.counter == op->counter);
 }
 
 /* --- read ------------------------------------------------------------------------------------ */
@@ -105,7 +106,14 @@ static kv_step read_judge;
 
 static bool read_copy(struct loco_kv_op *op)
 {
+    op->once = false;
     return copy_read(op, read_judge) ? KV_ON : kv_op_finish(op, -ECONNRESET);
+}
+
+/* The guess was wrong. */
+static bool read_surely(struct loco_kv_op *op)
+{
+    return kv_op_look_up(op) ? read_copy(op) : kv_op_finish(op, -ENOENT);
 }
 
 /* The other record was half-written. */
@@ -113,9 +121,9 @@ static bool read_once_more(struct loco_kv_op *op, const struct kv_newest *newest
 {
     if (kv_op_has_waited(op, kv_op_store(op)->config.torn_ns))
         return kv_op_finish(op, -EAGAIN);
+    read_copy(op);
     op->once = newest->value;
     op->version = kv_record_version(&newest->head);
-    read_copy(op);
     return KV_LATER;
 }
 
@@ -132,7 +140,7 @@ static bool read_judge(struct loco_kv_op *op, int error)
         !(op->once && newest.value && kv_record_version(&newest.head) == op->version))
         return read_once_more(op, &newest);
     if (!copy_has_key(op, &newest))
-        return kv_op_finish(op, -ENOENT);
+        return op->counter ? kv_op_finish(op, -ENOENT) : read_surely(op);
     memcpy(op->value, newest.value, kv_op_store(op)->config.value_size);
     return kv_op_finish(op, 0);
 }
@@ -146,8 +154,7 @@ bool kv_replicas_read(struct loco_kv_op *op, int error)
         return read_later(op);
     if (rc)
         return kv_op_finish(op, rc);
-    op->once = false;
-    return kv_op_look_up(op) ? read_copy(op) : kv_op_finish(op, -ENOENT);
+    return kv_op_guess(op) ? read_copy(op) : kv_op_finish(op, -ENOENT);
 }
 
 /* --- with the key's lock --------------------------------------------------------------------- */

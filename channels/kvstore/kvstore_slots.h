@@ -25,6 +25,7 @@
 #define LOCO_KVSTORE_SLOTS_H
 
 #include "../loco/kvstore.h"
+#include "../loco/memory.h"
 #include "kvstore_index.h"
 #include "kvstore_record.h"
 
@@ -76,7 +77,8 @@ static inline const unsigned char *kv_slots_nearby(const struct kv_slots *slots,
     return atomic_load_explicit(&slots->nearby[host], memory_order_acquire);
 }
 
-/* Fetches a slot into the cache, for a read or for a write, if this CPU can reach it. */
+/* Fetches a slot into the cache, for a read or for a write, if this CPU can reach it. With replicas
+ * that is the first copy, and both of its records if they are short. */
 static inline void kv_slot_prefetch(const struct kv_slots *slots, uint32_t host, uint32_t slot,
                                     bool writes)
 {
@@ -86,6 +88,8 @@ static inline void kv_slot_prefetch(const struct kv_slots *slots, uint32_t host,
         __builtin_prefetch(base + kv_slot_at(slots, slot), 1);
     else if (base)
         __builtin_prefetch(base + kv_slot_at(slots, slot));
+    if (base && slots->replicas)
+        __builtin_prefetch(base + kv_slot_at(slots, slot) + LOCO_CACHE_LINE);
 }
 
 enum { KV_HOMES = 2 };
