@@ -60,6 +60,7 @@ struct part {
 
 static struct part make_part(struct node *n, void *object, uint32_t thread)
 {
+    static const bool crashed = false;
     struct stage *s = n->arg;
     uint32_t index = n->id * s->workload->threads + thread;
 
@@ -70,7 +71,8 @@ static struct part make_part(struct node *n, void *object, uint32_t thread)
                                    .node = n->id,
                                    .index = index,
                                    .random = (s->seed + 1) * 0x9e3779b97f4a7c15u + index + 1,
-                                   .acting = &s->acting}};
+                                   .acting = &s->acting,
+                                   .crashed = &crashed}};
 }
 
 static void *further_thread(void *arg)
@@ -154,7 +156,7 @@ static bool run(const struct loco_sim_workload *w, uint64_t seed, enum where whe
 /* Only there a node can be made to die, or a connection to break, within an operation. */
 static bool needs_the_simulator(const struct loco_sim_workload *w)
 {
-    return w->crashes || w->dies || w == &workload_lock_parted;
+    return w->crashes || w->dies || w == &workload_lock_parted || w == &kvstore_replicas_parted;
 }
 
 /* In turn, completions are looked for inline, and by a polling thread. */

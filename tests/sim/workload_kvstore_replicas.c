@@ -11,6 +11,8 @@
 
 enum { THREADS = 3, OPS = 8, OPS_AFTER = 4, WINDOW = 3, LOCKS_EACH = 2 };
 
+static const uint64_t NEVER_NS = 20000000000; /* no change of the view takes so long */
+
 static int open_with(struct loco_manager *m, void *object, size_t value_size,
                      enum loco_kv_placement placement, size_t replicas, uint64_t owner_ns)
 {
@@ -20,7 +22,7 @@ static int open_with(struct loco_manager *m, void *object, size_t value_size,
                                                      .placement = placement,
                                                      .replicas = replicas,
                                                      .locks = LOCKS_EACH * m->count,
-                                                     .torn_ns = 10000000,
+                                                     .torn_ns = NEVER_NS,
                                                      .owner_ns = owner_ns});
 }
 
@@ -94,6 +96,18 @@ static void replicas_act(struct loco_sim_actor *a)
     await_loss(a);
     for (uint64_t i = 0; i < OPS_AFTER && !*a->crashed; i++)
         do_one(a, kv_work_draw_kind(a), draw_key(a), OPS + i, UINT64_MAX);
+    --*a->acting;
+}
+
+/* Nobody dies. */
+static void alive_act(struct loco_sim_actor *a)
+{
+    if (kv_work_is_tracker(a, THREADS)) {
+        kv_work_track(a);
+        return;
+    }
+    for (uint64_t i = 0; i < OPS + OPS_AFTER; i++)
+        do_one(a, kv_work_draw_kind(a), draw_key(a), i, UINT64_MAX);
     --*a->acting;
 }
 
@@ -232,8 +246,6 @@ static void parted_act(struct loco_sim_actor *a)
 /* --- the workloads -----------------------------------------------------------------------------
  */
 
-static const uint64_t NEVER_NS = 10000000; /* no change of the view takes so long */
-
 static int one_open(struct loco_manager *m, void *object)
 {
     return open_with(m, object, 16, LOCO_KV_AT_LOCK, 1, NEVER_NS);
@@ -261,6 +273,17 @@ const struct loco_sim_workload kvstore_replicas = {
     .act = replicas_act,
     .dies = true,
     .within_ns = 60000,
+};
+
+const struct loco_sim_workload kvstore_replicas_alive = {
+    .name = "kvstore_replicas_alive",
+    .nodes = 3,
+    .threads = THREADS,
+    .model = loco_sim_model_map,
+    .object_size = sizeof(struct loco_kvstore),
+    .open = one_open,
+    .close = kv_work_close,
+    .act = alive_act,
 };
 
 const struct loco_sim_workload kvstore_replicas_two = {
