@@ -80,35 +80,15 @@ static bool lock_is_orphaned(struct loco_kv_op *op, uint32_t serving)
            kv_op_has_waited(op, kv_op_store(op)->config.owner_ns);
 }
 
-/* Whether the lock belongs to an old view, and a later view is settled: then nobody is in that old
- * view any more. Until then the ticket is waited for, as others may be behind it. */
-static bool lock_is_of_old_view(const struct loco_kv_op *op)
+static bool lock_view_is_over(const struct loco_kv_op *op)
 {
-    const uint64_t now = kv_view_now(kv_op_store(op)->view);
-
-    return now != op->view && kv_view_is_settled(now);
-}
-
-static bool lock_passed_on(struct loco_kv_op *op, int error)
-{
-    (void)error;
-    return lock_begin(op, 0);
-}
-
-/* Passes a lock of an old view on, and begins again. */
-static bool lock_pass_on(struct loco_kv_op *op)
-{
-    const struct loco_atomic_word lock = kv_lock_word(op, kv_op_store(op));
-
-    lock_begin_again(op);
-    return kv_op_then(op, lock_passed_on,
-                      loco_atomic_post_fetch_add(lock, kv_lock_pass_on(op->ticket), op->word));
+    return kv_op_store(op)->view && kv_view_is_over(op);
 }
 
 bool kv_lock_begin_again(struct loco_kv_op *op)
 {
     kv_view_release(kv_op_store(op)->view);
-    return lock_pass_on(op);
+    return lock_begin_again(op);
 }
 
 static bool lock_is_granted(struct loco_kv_op *op)
@@ -116,7 +96,7 @@ static bool lock_is_granted(struct loco_kv_op *op)
     struct kv_view *view = kv_op_store(op)->view;
 
     if (view && !kv_view_hold(view, op->view))
-        return lock_pass_on(op);
+        return lock_begin_again(op);
     return op->left ? kv_lock_release(op, -ETIMEDOUT) : kv_held_step(op)(op, 0);
 }
 
@@ -125,10 +105,10 @@ static bool lock_wait_turn(struct loco_kv_op *op, uint64_t word)
     const struct loco_kvstore *s = kv_op_store(op);
     uint32_t serving = kv_lock_serving(word);
 
+    if (lock_view_is_over(op))
+        return lock_begin_again(op);
     if (serving == op->ticket)
         return lock_is_granted(op);
-    if (s->view && lock_is_of_old_view(op))
-        return lock_begin_again(op);
     if (!s->view && lock_is_orphaned(op, serving))
         return lock_fail(op, -EOWNERDEAD);
     op->seen = serving;
@@ -193,7 +173,7 @@ static bool lock_begin(struct loco_kv_op *op, int error)
         return kv_op_finish(op, rc);
     if (!rc) {
         lock_find_in_view(op, s);
-        if (kv_view_now(s->view) == op->view)
+        if (!kv_view_is_over(op))
             return lock_queue(op);
     }
     kv_op_next(op, lock_begin);
@@ -207,9 +187,7 @@ bool kv_lock_acquire(struct loco_kv_op *op)
 
 bool kv_lock_hands_over(const struct loco_kv_op *op)
 {
-    const struct kv_view *view = kv_op_store(op)->view;
-
-    return op->behind && op->handovers < HANDOVERS_MAX && (!view || kv_view_now(view) == op->view);
+    return op->behind && op->handovers < HANDOVERS_MAX && !lock_view_is_over(op);
 }
 
 static bool lock_hand_over(struct loco_kv_op *op, int result)
@@ -227,11 +205,9 @@ static bool lock_hand_over(struct loco_kv_op *op, int result)
 /* The operation's result counts once no node is left that could still use what a lost node has. */
 static bool lock_settled(struct loco_kv_op *op, int error)
 {
-    int rc = 0;
+    int rc = lock_view_is_over(op) ? kv_view_enter(op) : 0;
 
     (void)error;
-    if (kv_view_now(kv_op_store(op)->view) != op->view)
-        rc = kv_view_enter(op);
     if (rc == -EAGAIN) {
         kv_op_next(op, lock_settled);
         return KV_LATER;
@@ -246,16 +222,28 @@ static bool lock_released(struct loco_kv_op *op, int error)
     return kv_op_finish(op, op->result ? op->result : error);
 }
 
+/* A lock whose view is over is not released to anyone: what its next holder does in that view would
+ * come after this node has left it. */
+static bool lock_end_with_view(struct loco_kv_op *op)
+{
+    struct loco_kv_op *behind = line_leave(op);
+
+    lock_begin_again(behind);
+    return lock_settled(op, 0);
+}
+
 bool kv_lock_release(struct loco_kv_op *op, int result)
 {
     const struct loco_kvstore *s = kv_op_store(op);
 
     if (kv_lock_hands_over(op))
         return lock_hand_over(op, result);
-    struct loco_kv_op *next = line_leave(op);
     op->result = result;
     if (s->view)
         kv_view_release(s->view);
+    if (lock_view_is_over(op))
+        return lock_end_with_view(op);
+    struct loco_kv_op *next = line_leave(op);
     kv_op_then(
         op, lock_released,
         loco_atomic_post_fetch_add(kv_lock_word(op, s), kv_lock_pass_on(op->ticket), op->word));

@@ -119,6 +119,15 @@ static bool slot_release_placed(struct loco_kv_op *op)
     return slot_then_placed(op, slot_release);
 }
 
+/* Whether the store has lost the node. It may be back, but not in the store. */
+static bool op_has_lost(const struct loco_kv_op *op, uint32_t node)
+{
+    const struct loco_channel *c = &kv_op_store(op)->channel;
+    const int member = loco_channel_member(c, node);
+
+    return member >= 0 && loco_member_lost(&c->members[member]);
+}
+
 /* --- read ------------------------------------------------------------------------------------ */
 
 static kv_step read_judge;
@@ -151,14 +160,28 @@ static bool read_judge(struct loco_kv_op *op, int error)
     return kv_op_finish(op, seen == KV_PRESENT ? 0 : -ENOENT);
 }
 
+static void read_in_view(struct loco_kv_op *op)
+{
+    kv_op_next(op, kv_replicas_read);
+    kv_op_take_steps(op);
+}
+
+/* The index does not have the key. */
+static void read_nowhere(struct loco_kv_op *op)
+{
+    if (kv_op_store(op)->view)
+        read_in_view(op); /* this node may not go on, and then its index says nothing */
+    else
+        kv_op_finish(op, -ENOENT);
+}
+
 /* Reads the slot that was guessed. If this CPU can reach it, the read usually ends here. */
 static void read_begin(struct loco_kv_op *op)
 {
-    if (kv_op_store(op)->view) {
-        kv_op_next(op, kv_replicas_read);
-        kv_op_take_steps(op);
-    } else if (kv_memory_read_near(op, op->host, slot_offset(op), op->copy,
-                                   kv_slot_size(kv_op_store(op)->slots)))
+    if (kv_op_store(op)->view)
+        read_in_view(op);
+    else if (kv_memory_read_near(op, op->host, slot_offset(op), op->copy,
+                                 kv_slot_size(kv_op_store(op)->slots)))
         read_judge(op, 0);
     else
         read_slot(op);
@@ -180,13 +203,6 @@ static bool update_locked(struct loco_kv_op *op, int error)
 
 /* --- insert ---------------------------------------------------------------------------------- */
 
-static bool insert_host_is_lost(const struct loco_kvstore *s, uint32_t host)
-{
-    int member = loco_channel_member(&s->channel, host);
-
-    return member >= 0 && loco_member_lost(&s->channel.members[member]);
-}
-
 /* Takes a slot for the value: at the lock's host if possible, else here, else anywhere. */
 static int insert_take_slot(struct loco_kv_op *op)
 {
@@ -197,7 +213,7 @@ static int insert_take_slot(struct loco_kv_op *op)
 
     for (uint32_t i = 0; rc && i <= m->count; i++) {
         uint32_t host = i == 0 ? op->lock_host : (m->id + i - 1) % m->count;
-        if (!insert_host_is_lost(s, host))
+        if (!op_has_lost(op, host))
             rc = kv_slots_take(s->slots, host, op->hash, &place);
     }
     if (rc)
@@ -312,7 +328,7 @@ static void window_begin_young(struct loco_kv_window *w)
         if (kv_op_guess(op))
             window_prefetch(op);
         else if (op->kind == LOCO_KV_READ)
-            kv_op_finish(op, -ENOENT);
+            read_nowhere(op);
     }
     for (unsigned i = 0; i < count; i++) {
         struct loco_kv_op *op = w->young[i];
@@ -340,7 +356,7 @@ static void window_begin_read(struct loco_kv_window *w, struct loco_kv_op *op)
     if (kv_op_guess(op))
         read_begin(op);
     else
-        kv_op_finish(op, -ENOENT);
+        read_nowhere(op);
 }
 
 static bool op_begin(struct loco_kv_op *op, int error)
@@ -443,7 +459,7 @@ static bool op_comes_after_writes(struct loco_kv_op *op)
             op->flush = m->fabric->ops->flush(link);
         loco_poll_inline(link, m);
         if (atomic_load_explicit(&link->flushed, memory_order_acquire) < op->flush &&
-            !loco_peer_lost(m, op->wrote))
+            !op_has_lost(op, op->wrote))
             return false;
     }
     op->thread = self;

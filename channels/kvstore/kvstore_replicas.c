@@ -133,8 +133,10 @@ static bool read_judge(struct loco_kv_op *op, int error)
         return kv_op_finish(op, -ETIMEDOUT);
     if (error && error != -ECONNRESET)
         return kv_op_finish(op, error);
-    if (error || kv_view_now(kv_op_store(op)->view) != op->view)
+    if (error || kv_view_is_over(op)) {
+        op->since = 0;
         return read_later(op);
+    }
     const struct kv_newest newest = copy_newest(op);
     if (newest.alone &&
         !(op->once && newest.value && kv_record_version(&newest.head) == op->version))
@@ -293,7 +295,7 @@ static bool insert_known(struct loco_kv_op *op, int error)
     (void)error;
     if (!kv_change_known(op))
         return KV_LATER;
-    if (kv_view_now(kv_op_store(op)->view) != op->view)
+    if (kv_view_is_over(op))
         return kv_lock_begin_again(op);
     return look(op, insert_put);
 }
@@ -321,14 +323,27 @@ static bool insert_new(struct loco_kv_op *op)
     return rc ? kv_lock_release(op, rc) : kv_op_next(op, insert_broadcast);
 }
 
-/* If the index has the key, the slot decides: a node that died may have left the entry. */
+static bool insert_buried(struct loco_kv_op *op, int error)
+{
+    return error ? kv_lock_release(op, error) : insert_new(op);
+}
+
+/* If the index has the key, the slot decides: a node that died may have left the entry. Its insert
+ * may be in later copies of the slot, which could become the first. So they are overwritten, before
+ * the key gets another slot. The slot of a node that lives may be in use for another key; no insert
+ * was left in it. */
 static bool insert_unless_there(struct loco_kv_op *op, int error)
 {
     const struct kv_newest newest = copy_newest(op);
+    const struct loco_kvstore *s = kv_op_store(op);
 
     if (error)
         return kv_lock_release(op, error);
-    return copy_has_key(op, &newest) ? kv_lock_release(op, -EEXIST) : insert_new(op);
+    if (copy_has_key(op, &newest))
+        return kv_lock_release(op, -EEXIST);
+    if (kv_view_has_lost(s->view, kv_slots_owner(s->slots, kv_op_place(op))))
+        return put(op, false, insert_buried);
+    return insert_new(op);
 }
 
 bool kv_replicas_insert(struct loco_kv_op *op, int error)
@@ -345,11 +360,13 @@ static bool delete_known(struct loco_kv_op *op, int error)
     return kv_change_known(op) ? kv_lock_release(op, 0) : KV_LATER;
 }
 
+/* A node that was lost meanwhile may be lost to this node only, and have a copy that others still
+ * read: then the key is not deleted for all, and stays in the index. */
 static bool delete_broadcast(struct loco_kv_op *op, int error)
 {
+    if (kv_view_is_over(op))
+        return kv_lock_release(op, error);
     int rc = kv_change_make(op, KV_REMOVED);
-
-    (void)error; /* the value was lost with all its hosts: the key is deleted all the same */
     if (rc == -EAGAIN) {
         kv_op_next(op, delete_broadcast);
         return KV_LATER;
@@ -357,12 +374,13 @@ static bool delete_broadcast(struct loco_kv_op *op, int error)
     return rc ? kv_lock_release(op, rc) : kv_op_next(op, delete_known);
 }
 
+/* If all copies are lost for good, the key is deleted all the same. */
 static bool delete_put(struct loco_kv_op *op, int error)
 {
     const struct kv_newest newest = copy_newest(op);
 
     if (error == -ECONNRESET)
-        return delete_broadcast(op, 0);
+        return kv_view_is_over(op) ? kv_lock_begin_again(op) : delete_broadcast(op, 0);
     if (error || !copy_has_key(op, &newest))
         return kv_lock_release(op, error ? error : -ENOENT);
     return put(op, false, delete_broadcast);

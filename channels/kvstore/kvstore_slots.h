@@ -138,6 +138,12 @@ void kv_slots_close(struct kv_slots *slots);
 void kv_slots_meet(struct kv_slots *slots, uint32_t host);
 void kv_slots_part(struct kv_slots *slots, uint32_t host);
 
+/* The node that gives the slot to keys. */
+static inline uint32_t kv_slots_owner(const struct kv_slots *slots, struct kv_place place)
+{
+    return slots->owners > 1 ? place.slot % slots->owners : place.host;
+}
+
 /* Takes one of this node's slots at `host` for a new key, and increments its counter. Returns 0 or
  * -ENOSPC. */
 int kv_slots_take(struct kv_slots *slots, uint32_t host, uint64_t hash, struct kv_place *place);

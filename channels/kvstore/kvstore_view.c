@@ -45,6 +45,8 @@ void kv_view_close(struct kv_view *v)
  * also finds that its view is over. */
 void kv_view_lose(struct kv_view *v, uint32_t node)
 {
+    if (kv_view_has_lost(v, node))
+        return; /* it came back, without this store, and is lost again */
     const uint64_t next = (kv_view_now(v) & ~(uint64_t)KV_VIEW_CHANGING) + KV_VIEW_NEXT;
 
     atomic_store(&v->now, next | KV_VIEW_CHANGING);

@@ -70,6 +70,12 @@ static inline uint32_t kv_view_lost_count(const struct kv_view *view)
     return atomic_load_explicit(&view->lost_count, memory_order_acquire);
 }
 
+/* Whether the view that the operation began in is not the present one any more. */
+static inline bool kv_view_is_over(const struct loco_kv_op *op)
+{
+    return kv_view_now(kv_op_store(op)->view) != op->view;
+}
+
 /* Begins the operation in the present view. Returns 0, and sets its view; -EAGAIN: not yet;
  * -ECONNRESET: too many nodes are lost, or the view has not settled for owner_ns; or -ETIMEDOUT for
  * an operation that was left. */

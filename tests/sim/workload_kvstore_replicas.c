@@ -195,11 +195,13 @@ static void one_act(struct loco_sim_actor *a)
 
 /*
  * Nodes 1 and 2 lose each other, and node 0 loses neither. So the two may not go on: their
- * operations return -ECONNRESET, and may have taken effect. Node 0 goes on, also where the two had
- * tickets. It hosts the locks: one that was asked for when its host was lost may be nobody's for
- * ever.
+ * operations return -ECONNRESET, and may have taken effect. Node 0 goes on, but it waits for ever
+ * for a lock that one of the two held or asked for.
  */
 enum { WHOLE = 0, PARTED_OPS = 12 };
+
+/* The longest that node 0 waits. It is longer than the others', so that their operations end. */
+static const uint64_t PARTED_NS = 400000;
 
 /* How many threads have begun. Static, as all nodes of the simulator are in one process. */
 static uint32_t parted_begun;
@@ -219,26 +221,39 @@ static void part(struct loco_sim_actor *a)
 
 static bool parted_may_end(const struct loco_sim_actor *a, enum loco_kv_kind kind, int rc)
 {
-    return kv_work_is_definite(kind, rc) || (a->node != WHOLE && rc == -ECONNRESET);
+    if (kv_work_is_definite(kind, rc))
+        return true;
+    return a->node == WHOLE ? kind != LOCO_KV_READ && rc == -ETIMEDOUT : rc == -ECONNRESET;
 }
 
+/* Returns false when the thread may not go on. */
+static bool parted_do_one(struct loco_sim_actor *a, enum loco_kv_kind kind, uint64_t i)
+{
+    const uint32_t lock = (uint32_t)loco_sim_actor_draw(a, LOCKS_EACH);
+    const uint64_t key = kv_work_key_of_lock(a, WHOLE, lock, 0);
+    int rc = do_and_record(a, kind, key, i, a->node == WHOLE ? PARTED_NS : UINT64_MAX);
+
+    LOCO_SIM_EXPECT(a, parted_may_end(a, kind, rc));
+    return kv_work_is_definite(kind, rc);
+}
+
+/* Node 0 reads on after its first write that had to be given up. */
 static void parted_act(struct loco_sim_actor *a)
 {
     const uint64_t cut_at = a->index == 1 ? loco_sim_actor_draw(a, PARTED_OPS / 2) : PARTED_OPS;
-    int rc = 0;
+    bool goes_on = true;
 
     if (kv_work_is_tracker(a, THREADS)) {
         kv_work_track(a);
         return;
     }
     parted_begun++;
-    for (uint64_t i = 0; i < PARTED_OPS && rc != -ECONNRESET; i++) {
+    for (uint64_t i = 0; i < PARTED_OPS && (goes_on || a->node == WHOLE); i++) {
         const enum loco_kv_kind kind = kv_work_draw_kind(a);
-        const uint32_t lock = (uint32_t)loco_sim_actor_draw(a, LOCKS_EACH);
         if (i == cut_at)
             part(a);
-        rc = do_and_record(a, kind, kv_work_key_of_lock(a, WHOLE, lock, 0), i, UINT64_MAX);
-        LOCO_SIM_EXPECT(a, parted_may_end(a, kind, rc));
+        if (!parted_do_one(a, goes_on ? kind : LOCO_KV_READ, i))
+            goes_on = false;
     }
     --*a->acting;
 }

@@ -6,6 +6,7 @@
 
 #include "channels/kvstore/kvstore_locks.h"
 #include "channels/kvstore/kvstore_record.h"
+#include "channels/kvstore/kvstore_view.h"
 #include "tests/unit/tracker.h"
 
 #define ON_EACH_FABRIC(test_name, count, body, arg)                                                \
@@ -70,21 +71,28 @@ static uint64_t stage_of(const struct site *s, uint32_t node)
     return stage;
 }
 
-/* Waits until each of the first `count` nodes has come this far. */
+/* Waits until each of the first `count` nodes has come this far. A node that comes back learns of
+ * the others' progress when they push again. */
 static void meet(struct site *s, uint64_t stage, uint32_t count)
 {
     loco_sst_store_mine(&s->progress, &stage);
     loco_sst_push_broadcast(&s->progress);
     CHECK(s->n, loco_fence_global(s->n->mgr) != -ETIMEDOUT);
     for (uint32_t node = 0; node < count; node++)
-        AWAIT(s->n, stage_of(s, node) >= stage);
+        AWAIT(s->n, stage_of(s, node) >= stage, loco_sst_push_broadcast(&s->progress));
+}
+
+/* Whether the store has lost the node, be it back or not. */
+static bool has_lost(const struct site *s, uint32_t node)
+{
+    return kv_view_has_lost(s->kv.view, node);
 }
 
 /* The last of `count` nodes dies, and the others learn of it. Returns whether this node lives. */
 static bool last_dies(struct site *s, uint32_t count)
 {
     if (s->n->id < count - 1) {
-        AWAIT(s->n, loco_peer_lost(s->n->mgr, count - 1));
+        AWAIT(s->n, has_lost(s, count - 1));
         return true;
     }
     node_die(s->n);
@@ -250,11 +258,54 @@ static void alone_body(struct node *n)
         uint64_t value = 2;
         CHECK(n, loco_kvstore_update(&s.kv, key, &value) == rc);
         CHECK(n, loco_kvstore_read(&s.kv, key, &value) == rc);
+        /* The others may have inserted a key meanwhile. */
+        CHECK(n, loco_kvstore_read(&s.kv, key + 1000, &value) == (rc ? rc : -ENOENT));
     }
     site_close(&s);
 }
 
 ON_EACH_FABRIC(a_minority_stops, THREE, alone_body, NULL)
+
+/* --- a lost node that comes back ----------------------------------------------------------------
+ */
+
+/* It is not taken back by the store. When it leaves again, that is no further loss. */
+static void comes_back_body(struct node *n)
+{
+    struct site s = {.n = n};
+
+    if (n->life > 0) { /* it has other channels now */
+        CHECK(n, loco_sst_init(&s.progress, n->mgr, NULL, "progress", LOCO_ALL, 8) == 0);
+        CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+        meet(&s, 2, THREE);
+        loco_sst_fini(&s.progress);
+        return;
+    }
+    site_open(&s, n, (struct loco_kvstore_config){.replicas = 1, .owner_ns = TEST_TIMEOUT});
+    tracker_begin(&s.tracker, n, &s.kv);
+    CHECK(n, inserts(&s, key_at(&s.kv, n->id), 1));
+    meet(&s, 1, THREE);
+    if (last_dies(&s, THREE)) {
+        for (uint64_t life = 0; life < 2; life++) {
+            for (uint32_t host = n->id; host < THREE; host += 2)
+                CHECK(n, updates(&s, key_at(&s.kv, host), 2 + life));
+            if (life == 0) {
+                AWAIT(n, !loco_peer_lost(n->mgr, THREE - 1));
+                meet(&s, 2, THREE);
+                AWAIT(n, loco_peer_lost(n->mgr, THREE - 1),
+                      loco_sst_push_broadcast(&s.progress)); /* until it has seen this */
+            }
+        }
+        meet(&s, 3, THREE - 1);
+    }
+    site_close(&s);
+    if (n->id == THREE - 1 && n->where != ON_PROCESSES) {
+        node_return(n);
+        comes_back_body(n);
+    }
+}
+
+ON_EACH_FABRIC(a_node_that_comes_back_is_lost_once, THREE, comes_back_body, NULL)
 
 /* --- the configuration -------------------------------------------------------------------------
  */
