@@ -88,6 +88,27 @@ Test(node_rows, have_neighbours_with_one_short_plant_and_one_timing)
     cr_expect_str_eq(places(gap, SETS("nodes.cell.period_us=10")), "0120000000");
 }
 
+/* Three nodes of an array send to so many others, each of which takes a link. */
+#define SENDER(number) "  - {from: 'cell[" number "].output', to: 'to[*].input[" number "]'}\n"
+#define SENDERS(receivers, more)                                                                   \
+    "name: senders\n"                                                                              \
+    "duration_s: 0.1\n"                                                                            \
+    "nodes: {cell: {count: 3, period_us: 20}, to: {count: " receivers ", period_us: 20}}\n"        \
+    "components:\n"                                                                                \
+    "  cell: {model: integrator, count: 3, node: 'cell[*]', inputs: {input: 1}}\n"                 \
+    "  to: {model: sum, width: 3, count: " receivers ", node: 'to[*]'}\n"                          \
+    "connections:\n" SENDER("0") SENDER("1")                                                       \
+        SENDER("2") "placement: [{nodes: ['cell[*]']}, {nodes: ['to[*]']}]\n" more
+
+/* Both make a step long. */
+Test(node_rows, do_not_have_nodes_with_measures_or_many_links)
+{
+    cr_expect_str_eq(places(SENDERS("4", ""), NULL), "0120000");
+    cr_expect_str_eq(places(SENDERS("5", ""), NULL), "00000000");
+    cr_expect_str_eq(places(SENDERS("4", "measures: {m: {of: 'cell[0].output'}}\n"), NULL),
+                     "0010000", "the first node makes the measure");
+}
+
 /* The state may be that of another process, or of a file that somebody made. */
 Test(node_rows, have_figures_that_lie_in_the_state)
 {
