@@ -229,6 +229,16 @@ Test(node_rows, miss_steps_together)
         cr_expect_eq(taps[i].missed, hil_missed(&states[0]), "node %u", i);
 }
 
+/* Nodes after the slow one begin when it has ended. */
+Test(node_rows, are_as_late_as_the_last_of_them)
+{
+    ran.slow = 4;
+    cr_expect_eq(run_rows(HIL_CATCH_UP, 0), 0);
+    cr_expect_geq(states[0].late.max, 5 * PERIOD_NS);
+    for (unsigned i = 0; i < FIRST_ROW; i++)
+        cr_expect_geq(loops[i].late_ns, 5 * PERIOD_NS, "node %u tells so", i);
+}
+
 /* When told to stop, each node makes the steps of its ramp, and the last one of them in any case.
  */
 Test(node_rows, stop_together)
@@ -283,6 +293,21 @@ static void run_by_the_clock(struct rig *rig)
     e.start_ns = hil_clock_now(&e.clock) + PERIOD_NS;
     cr_expect_eq(hil_executor_run(&e), 0);
     free(e.rows);
+}
+
+/* Programs that watch see it, too. */
+Test(node_rows, tell_how_late_they_were)
+{
+    struct rig rig;
+
+    open_rig_of(&rig, load(FOUR, NULL));
+    struct hil_node *node = rig.group.nodes[2];
+    node->loop.late_ns = 123456789;
+    hil_node_report(node, HIL_RUNNING);
+    cr_expect_eq(node->state->progress.late_recent_ns, 123456789);
+    cr_expect_eq(node->state->progress.late_max_ns, 123456789);
+    cr_expect_eq(node->loop.late_ns, 0, "it is told once");
+    close_rig(&rig);
 }
 
 /* In virtual time each node makes its steps by itself. */
