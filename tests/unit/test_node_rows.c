@@ -139,8 +139,10 @@ static _Atomic uint64_t heartbeat;
 
 static struct {
     uint64_t count[NODES], begin[NODES][STEPS];
-    uint64_t slow; /* this step of node 1, or the next one that it makes, takes five periods */
-    uint64_t stop_at;
+    bool slow;  /* step slow_at of node 1, or the next one that it makes, takes five periods */
+    bool fails; /* step fail_at of fail_node is an error */
+    uint64_t slow_at, fail_at, stop_at;
+    unsigned fail_node;
 } ran;
 
 static const uint64_t PERIOD_NS = 1000000;
@@ -150,10 +152,12 @@ static int note_step(void *arg, uint64_t n, uint64_t now)
     const struct hil_loop *loop = arg;
     const unsigned node = loop->node;
 
+    if (ran.fails && node == ran.fail_node && n == ran.fail_at)
+        return -EDOM;
     cr_assert_lt(ran.count[node], STEPS);
     ran.begin[node][ran.count[node]++] = now;
-    if (ran.slow && node == 1 && n >= ran.slow) {
-        ran.slow = 0;
+    if (ran.slow && node == 1 && n >= ran.slow_at) {
+        ran.slow = false;
         for (uint64_t begin = hil_clock_now(&clock_of_all);
              hil_clock_now(&clock_of_all) < begin + 5 * PERIOD_NS;)
             hil_clock_pause();
@@ -221,7 +225,8 @@ Test(node_rows, begin_at_one_time_and_are_counted_once)
 /* A step of one node delays those of its row, so all of them have missed it. */
 Test(node_rows, miss_steps_together)
 {
-    ran.slow = 4;
+    ran.slow = true;
+    ran.slow_at = 4;
     cr_expect_eq(run_rows(HIL_SKIP, 0), 0);
     cr_expect_geq(hil_missed(&states[0]), 5);
     cr_expect_eq(hil_missed(&states[1]), 0, "these are counted at the row's first node");
@@ -232,7 +237,8 @@ Test(node_rows, miss_steps_together)
 /* Nodes after the slow one begin when it has ended. */
 Test(node_rows, are_as_late_as_the_last_of_them)
 {
-    ran.slow = 4;
+    ran.slow = true;
+    ran.slow_at = 4;
     cr_expect_eq(run_rows(HIL_CATCH_UP, 0), 0);
     cr_expect_geq(states[0].late.max, 5 * PERIOD_NS);
     for (unsigned i = 0; i < FIRST_ROW; i++)
@@ -250,6 +256,38 @@ Test(node_rows, stop_together)
         cr_expect_eq(loops[i].end_ns, loops[0].end_ns);
         cr_expect_geq(ran.begin[i][ran.count[i] - 1] + PERIOD_NS, loops[i].end_ns, "node %u", i);
     }
+}
+
+/* The nodes before it have made their steps, and have sent what they computed. */
+Test(node_rows, count_a_step_that_fails_at_a_later_node)
+{
+    ran.fails = true;
+    ran.fail_at = 4;
+    ran.fail_node = 2;
+    cr_expect_eq(run_rows(HIL_CATCH_UP, 0), -EDOM);
+    cr_expect_eq(ran.count[0], 5);
+    cr_expect_eq(states[0].steps, 5);
+    cr_expect_eq(states[0].busy.count, 5);
+    cr_expect_eq(ran.count[2], 4);
+}
+
+Test(node_rows, do_not_count_a_step_that_fails_at_the_first_node)
+{
+    ran.fails = true;
+    ran.fail_at = 4;
+    cr_expect_eq(run_rows(HIL_CATCH_UP, 0), -EDOM);
+    cr_expect_eq(ran.count[0], 4);
+    cr_expect_eq(ran.count[1], 4, "the others do not make it");
+    cr_expect_eq(states[0].steps, 4);
+}
+
+/* The miss of a failed step's row would end the run, too. */
+Test(node_rows, end_with_the_first_error)
+{
+    ran.slow = ran.fails = true;
+    ran.fail_node = 2;
+    cr_expect_eq(run_rows(HIL_HALT, 0), -EDOM);
+    cr_expect_eq(states[0].run_late, 1);
 }
 
 /* The nodes of one executor may find a run under way at slightly different times. */
