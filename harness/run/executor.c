@@ -140,20 +140,36 @@ static uint64_t await_step(const struct hil_executor *e, const struct hil_pendin
     return wait_until(e, e->start_ns + p->at) - e->start_ns;
 }
 
-/* Steps all loops of the row. */
-static int step_row(const struct hil_pending *p, uint64_t n, uint64_t begin)
+/* Steps the loops of the row, up to one that fails. Sets *any if at least one made its step. */
+static int step_row(const struct hil_pending *p, uint64_t n, uint64_t begin, bool *any)
 {
-    int rc = 0;
+    int rc = p->loop->step(p->loop->arg, n, begin);
 
-    for (const struct hil_loop *l = p->loop; !rc && l; l = l->beside)
+    *any = !rc;
+    for (const struct hil_loop *l = p->loop->beside; !rc && l; l = l->beside)
         rc = l->step(l->arg, n, begin);
     return rc;
 }
 
-/* Waits until the row's step is due, runs it, and finds the next one. */
+/* Counts the row's step, which has ended, and finds the next one. */
+static int count_step(struct hil_executor *e, struct hil_pending *p, uint64_t begin)
+{
+    const uint64_t end = hil_clock_now(&e->clock) - e->start_ns;
+
+    p->done = p->n + 1;
+    p->took_ns = end - begin;
+    e->ended_ns = end;
+    int rc = hil_loop_account(p->loop, p->n, begin, end, &p->n);
+    put_off(e, p, hil_loop_begin_at(p->loop, p->n, begin, end));
+    return rc;
+}
+
+/* Waits until the row's step is due, runs it, and finds the next one. If a later loop of the row
+ * fails, the step still counts, because the loops before it have made it. */
 static int run_step(struct hil_executor *e, struct hil_pending *p)
 {
     const uint64_t begin = await_step(e, p);
+    bool any;
 
     if (told_to_stop(e)) {
         stop_all(e);
@@ -163,16 +179,11 @@ static int run_step(struct hil_executor *e, struct hil_pending *p)
         put_off(e, p, p->loop->end_ns);
         return 0;
     }
-    int rc = step_row(p, p->n, begin);
-    if (rc)
+    const int rc = step_row(p, p->n, begin, &any);
+    if (!any)
         return rc;
-    p->done = p->n + 1;
-    const uint64_t end = hil_clock_now(&e->clock) - e->start_ns;
-    p->took_ns = end - begin;
-    e->ended_ns = end;
-    rc = hil_loop_account(p->loop, p->n, begin, end, &p->n);
-    put_off(e, p, hil_loop_begin_at(p->loop, p->n, begin, end));
-    return rc;
+    const int counted = count_step(e, p, begin);
+    return rc ? rc : counted;
 }
 
 /* All loops of an executor belong to one run, and end with it. */
@@ -228,10 +239,11 @@ static void give_up(const struct hil_executor *e)
 static int finish_ramp(const struct hil_executor *e, const struct hil_pending *p)
 {
     const uint64_t steps = hil_loop_first_from(p->loop, p->loop->end_ns);
+    bool any;
 
     if (!p->loop->ramp_ns || p->done >= steps)
         return 0;
-    return step_row(p, steps - 1, hil_clock_now(&e->clock) - e->start_ns);
+    return step_row(p, steps - 1, hil_clock_now(&e->clock) - e->start_ns, &any);
 }
 
 static int finish_ramps(const struct hil_executor *e)

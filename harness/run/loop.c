@@ -127,11 +127,21 @@ static bool resynchronises(const struct hil_loop *l, uint64_t n, uint64_t now)
     return true;
 }
 
-int hil_loop_account(const struct hil_loop *l, uint64_t n, uint64_t begin, uint64_t end,
-                     uint64_t *next)
+/* How late the row's steps began, at most. If it took long, its nodes have that to tell. */
+static uint64_t row_lateness(struct hil_loop *row, uint64_t due, uint64_t begin, uint64_t end)
+{
+    if (!row->beside || end - begin <= HIL_ROW_LONG_NS)
+        return begin - due;
+    for (struct hil_loop *l = row; l; l = l->beside)
+        if (end - due > l->late_ns)
+            l->late_ns = end - due;
+    return end - due;
+}
+
+int hil_loop_account(struct hil_loop *l, uint64_t n, uint64_t begin, uint64_t end, uint64_t *next)
 {
     struct hil_node_state *s = l->state;
-    uint64_t due = hil_loop_due(l, n);
+    uint64_t due = hil_loop_due(l, n), late = row_lateness(l, due, begin, end);
 
     trace_step(l, n, begin - due, end - begin);
     if (s->steps++)
@@ -139,10 +149,10 @@ int hil_loop_account(const struct hil_loop *l, uint64_t n, uint64_t begin, uint6
     else
         s->first_ns = end - begin;
     s->begin_ns = begin;
-    loop_keep_latest(s, begin - due, begin);
+    loop_keep_latest(s, late, begin);
     if (end - begin > s->busy.max)
         s->busy_at_ns = begin;
-    hil_histogram_add(&s->late, begin - due);
+    hil_histogram_add(&s->late, late);
     hil_histogram_add(&s->busy, end - begin);
     *next = n + 1;
     if (end <= due + l->timing.period_ns) {

@@ -13,6 +13,10 @@
 #include "../scenario/scenario.h"
 #include "state.h"
 
+/* A row that takes longer than this was interrupted, or its first step was slow. Eight short steps
+ * take about a tenth of it. */
+static const uint64_t HIL_ROW_LONG_NS = 5000;
+
 struct hil_loop {
     /* Does step `n`, which begins at `now_ns` after the start. Returns 0, or a negative errno that
      * ends the run. */
@@ -28,7 +32,8 @@ struct hil_loop {
     uint64_t end_ns;          /* end of the run, after the start: no step is due then or later */
     uint64_t ramp_ns;         /* length of the ramp to the safe values, the last part of the run */
     struct hil_tap_ring *tap; /* where misses are shown; NULL: nowhere */
-    uint64_t first; /* first step of this loop; above 0 if the run was already under way */
+    uint64_t first;   /* first step of this loop; above 0 if the run was already under way */
+    uint64_t late_ns; /* greatest lateness of a long row that its node has not told of yet */
 };
 
 static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)
@@ -65,12 +70,13 @@ uint64_t hil_loop_first_from(const struct hil_loop *loop, uint64_t now_ns);
 /*
  * Accounts for step n of the row that begins with `loop`. The step began `begin_ns` and ended
  * `end_ns` after the start. Sets *next to the step to do next under the loop's overrun policy. A
- * step counts as run late if it has not ended when the next one is due. A step that the policy
- * leaves out counts as late until it was left out, and is in the lateness figures too. A loop that
- * catches up, and is further behind than its limit, leaves out the steps it owes. Returns 0, or
- * -ETIME if the policy is to halt.
+ * step counts as run late if it has not ended when the next one is due. The steps of a row of
+ * several that took long count as late until its end, because it is not known when each of them
+ * began. A step that the policy leaves out counts as late until it was left out, and is in the
+ * lateness figures too. A loop that catches up, and is further behind than its limit, leaves out
+ * the steps it owes. Returns 0, or -ETIME if the policy is to halt.
  */
-int hil_loop_account(const struct hil_loop *loop, uint64_t n, uint64_t begin_ns, uint64_t end_ns,
+int hil_loop_account(struct hil_loop *loop, uint64_t n, uint64_t begin_ns, uint64_t end_ns,
                      uint64_t *next);
 
 /* The run's time is over: leaves out steps `n` and later of the row that were due. */

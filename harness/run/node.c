@@ -259,6 +259,8 @@ static uint64_t greater(uint64_t a, uint64_t b)
  * pushed later. */
 static void store(struct hil_node *node, uint64_t steps)
 {
+    hil_live_late(&node->live, node->loop.late_ns);
+    node->loop.late_ns = 0;
     uint64_t recent = greater(node->live.late_now_ns, node->live.late_before_ns);
     const struct hil_progress progress = {
         .stage = atomic_load_explicit(&node->state->stage, memory_order_relaxed),

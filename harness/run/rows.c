@@ -5,9 +5,13 @@
 
 #include "../models/builtin.h"
 
+/* A node of a row sends to so many others at most, because each link makes its step longer. */
+enum { ROW_LINKS_MAX = 4 };
+
 static bool row_may_have(const struct hil_system *s, const struct hil_node_config *n)
 {
-    return n->component_count == 1 && n->fault_count == 0 &&
+    return n->component_count == 1 && n->fault_count == 0 && n->measure_count == 0 &&
+           n->link_count <= ROW_LINKS_MAX &&
            hil_model_is_short(s->components[n->components[0]].model);
 }
 

@@ -2,8 +2,9 @@
  * Rows: neighbours in an array of nodes that an executor steps together, as if they were one. All
  * nodes of a row have the same timing, and each is a single plant whose step takes less than
  * reading the clock several times would. So the clock is read once for a row, and its steps are
- * counted once: they begin at one time and end at one time. A row is short, so none of its nodes
- * really begins more than about a microsecond after that.
+ * counted once: they begin at one time and end at one time. A row is short, so each of its nodes
+ * really begins soon after that. If a row was not, its steps count as late until its end
+ * (HIL_ROW_LONG_NS).
  */
 #ifndef HIL_ROWS_H
 #define HIL_ROWS_H

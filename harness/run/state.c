@@ -22,10 +22,29 @@
  * they may not write to it either. Existing mappings keep their rights, also in children. */
 enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW, OTHER_SEALS = F_SEAL_FUTURE_WRITE | F_SEAL_SEAL };
 
-/* Changes with most changes of the structs' members. */
-static const uint64_t LAYOUT =
-    (uint64_t)(sizeof(struct hil_state) + sizeof(struct hil_tap_column)) << 32 |
-    (sizeof(struct hil_node_state) + offsetof(struct hil_tap_ring, events));
+/* A number that changes with most changes of the structs' members. A member may fill a gap or
+ * change its place without a change of the size, so the number has places of members, too. */
+static uint64_t state_layout(void)
+{
+    static const size_t parts[] = {
+        sizeof(struct hil_state),
+        offsetof(struct hil_state, figures_at),
+        offsetof(struct hil_state, taps),
+        sizeof(struct hil_node_state),
+        offsetof(struct hil_node_state, place),
+        offsetof(struct hil_node_state, late),
+        offsetof(struct hil_node_state, torn),
+        offsetof(struct hil_node_state, progress),
+        sizeof(struct hil_link_figures),
+        sizeof(struct hil_tap_column),
+        offsetof(struct hil_tap_ring, events),
+    };
+    uint64_t layout = 0;
+
+    for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        layout = layout * 1000003 + parts[i];
+    return layout;
+}
 
 /* Maps the file with this size. Returns the memory, or NULL with errno set. */
 static void *map_file(int file, size_t size)
@@ -90,7 +109,7 @@ static void fill_card(struct hil_state *state, const struct hil_scenario *s)
     const struct hil_system *system = s->system;
     struct hil_card *card = &state->card;
 
-    card->layout = LAYOUT;
+    card->layout = state_layout();
     snprintf(card->name, sizeof card->name, "%s", s->name);
     card->virtual_time = s->mode == HIL_VIRTUAL;
     card->tuning = s->tuning;
@@ -279,7 +298,7 @@ static int state_check(struct hil_attached *run)
     const struct hil_card card = run->state->card;
 
     run->node_count = *(const volatile unsigned *)&run->state->node_count;
-    if (card.layout != LAYOUT || run->node_count == 0 ||
+    if (card.layout != state_layout() || run->node_count == 0 ||
         !hil_foreign_fits(run->node_count, sizeof(struct hil_node_state),
                           run->size - sizeof(struct hil_state)))
         return -EPROTO;

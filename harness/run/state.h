@@ -204,13 +204,14 @@ struct hil_state {
     struct hil_node_state nodes[];
 };
 
-/* The state with the figures of the node's steps: that of the first node of its row. */
+/* The state with the figures of the node's steps: that of the first node of its row. The state may
+ * be another process's, so the place is read once, and may be anything. */
 static inline const struct hil_node_state *hil_node_figures(const struct hil_state *state,
                                                             unsigned node)
 {
-    const uint32_t place = state->nodes[node].place;
+    const uint32_t place = *(const volatile uint32_t *)&state->nodes[node].place;
 
-    return &state->nodes[place <= node ? node - place : node]; /* the state may be another's */
+    return &state->nodes[place <= node ? node - place : node];
 }
 
 /* Name of a node's stage: "init", "ready", "run", "safe", "stopped" or "failed"; "?" for an unknown

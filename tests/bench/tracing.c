@@ -196,7 +196,7 @@ static int step_all(const struct hil_group *g, uint64_t n)
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < g->count; i++) {
-        const struct hil_loop *l = &g->nodes[i]->loop;
+        struct hil_loop *l = &g->nodes[i]->loop;
         uint64_t due = hil_loop_due(l, n);
         rc = l->step(l->arg, n, due);
         if (!rc)

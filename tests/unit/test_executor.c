@@ -414,7 +414,7 @@ static uint64_t resync_ns;
 
 static uint64_t account(enum hil_overrun overrun, uint64_t n, uint64_t begin, uint64_t end)
 {
-    const struct hil_loop loop = {
+    struct hil_loop loop = {
         .timing = {.period_ns = 100, .overrun = overrun, .resync_ns = resync_ns},
         .state = &node,
         .worst = &worst,
@@ -466,6 +466,56 @@ Test(misses, a_miss_keeps_what_happened)
     cr_expect_eq(m->over_ns, 150);
     cr_expect_eq(m->missed, 3);
     cr_expect_eq(m->node, 3);
+}
+
+/* Accounts for a row of three loops, step 0. It was due at 0. */
+static void account_row(struct hil_loop row[3], enum hil_overrun overrun, uint64_t begin,
+                        uint64_t end)
+{
+    uint64_t next = 0;
+
+    for (unsigned i = 0; i < 3; i++)
+        row[i] = (struct hil_loop){.timing = {.period_ns = 10000, .overrun = overrun},
+                                   .state = &node,
+                                   .worst = &worst,
+                                   .beside = i < 2 ? &row[i + 1] : NULL,
+                                   .end_ns = 200000};
+    forget();
+    hil_loop_account(&row[0], 0, begin, end, &next);
+}
+
+Test(misses, a_row_misses_for_each_of_its_loops)
+{
+    struct hil_loop row[3];
+
+    account_row(row, HIL_SKIP, 100, 50000);
+    cr_expect_eq(hil_missed(&node), 5);
+    cr_expect_eq(worst.current.missed, 15);
+}
+
+/* It is not known when the later steps of a row begin, but they begin before it ends. */
+Test(misses, a_row_that_took_long_was_late_until_its_end)
+{
+    struct hil_loop row[3];
+
+    account_row(row, HIL_CATCH_UP, 100, 100 + HIL_ROW_LONG_NS);
+    cr_expect(node.late.count == 1 && node.late.max == 100);
+    cr_expect(node.late_at_ns == 100);
+    for (unsigned i = 0; i < 3; i++)
+        cr_expect_eq(row[i].late_ns, 0, "its node knows when it began");
+    account_row(row, HIL_CATCH_UP, 100, 101 + HIL_ROW_LONG_NS);
+    cr_expect(node.late.count == 1 && node.late.max == 101 + HIL_ROW_LONG_NS);
+    cr_expect(node.late_at_ns == 100);
+    for (unsigned i = 0; i < 3; i++)
+        cr_expect_eq(row[i].late_ns, 101 + HIL_ROW_LONG_NS);
+}
+
+/* A step that is alone begins when it says, however long it takes. */
+Test(misses, a_long_step_was_not_late)
+{
+    forget();
+    account(HIL_CATCH_UP, 0, 3, 4 + HIL_ROW_LONG_NS);
+    cr_expect_eq(node.late.max, 3);
 }
 
 /* A left-out step was late by as long as it was waited for: here 6 of 10 steps, by 50 to 550. */

@@ -4,7 +4,7 @@
  */
 #include "harness/run/rows.h"
 #include "harness/scenario/system.h"
-#include "test_scenario.h"
+#include "step_rig.h"
 
 /* --- which nodes are in a row ---------------- */
 
@@ -24,8 +24,6 @@ static const char *places(const char *text, const char *const *sets)
     hil_scenario_free(scenario);
     return digits;
 }
-
-#define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* The controller is node 0. */
 Test(node_rows, have_up_to_eight_converters)
@@ -90,6 +88,27 @@ Test(node_rows, have_neighbours_with_one_short_plant_and_one_timing)
     cr_expect_str_eq(places(gap, SETS("nodes.cell.period_us=10")), "0120000000");
 }
 
+/* Three nodes of an array send to so many others, each of which takes a link. */
+#define SENDER(number) "  - {from: 'cell[" number "].output', to: 'to[*].input[" number "]'}\n"
+#define SENDERS(receivers, more)                                                                   \
+    "name: senders\n"                                                                              \
+    "duration_s: 0.1\n"                                                                            \
+    "nodes: {cell: {count: 3, period_us: 20}, to: {count: " receivers ", period_us: 20}}\n"        \
+    "components:\n"                                                                                \
+    "  cell: {model: integrator, count: 3, node: 'cell[*]', inputs: {input: 1}}\n"                 \
+    "  to: {model: sum, width: 3, count: " receivers ", node: 'to[*]'}\n"                          \
+    "connections:\n" SENDER("0") SENDER("1")                                                       \
+        SENDER("2") "placement: [{nodes: ['cell[*]']}, {nodes: ['to[*]']}]\n" more
+
+/* Both make a step long. */
+Test(node_rows, do_not_have_nodes_with_measures_or_many_links)
+{
+    cr_expect_str_eq(places(SENDERS("4", ""), NULL), "0120000");
+    cr_expect_str_eq(places(SENDERS("5", ""), NULL), "00000000");
+    cr_expect_str_eq(places(SENDERS("4", "measures: {m: {of: 'cell[0].output'}}\n"), NULL),
+                     "0010000", "the first node makes the measure");
+}
+
 /* The state may be that of another process, or of a file that somebody made. */
 Test(node_rows, have_figures_that_lie_in_the_state)
 {
@@ -108,7 +127,8 @@ Test(node_rows, have_figures_that_lie_in_the_state)
 
 /* --- how they are stepped ---------------- */
 
-enum { NODES = 5, FIRST_ROW = 3, STEPS = 20 };
+/* A run that is stopped while it is behind makes more than its twenty steps. */
+enum { NODES = 5, FIRST_ROW = 3, STEPS = 20, ROOM = 2000 };
 
 static struct hil_node_state states[NODES];
 static struct hil_loop loops[NODES];
@@ -119,9 +139,11 @@ static _Atomic bool stop;
 static _Atomic uint64_t heartbeat;
 
 static struct {
-    uint64_t count[NODES], begin[NODES][STEPS];
-    uint64_t slow; /* this step of node 1 takes five periods */
-    uint64_t stop_at;
+    uint64_t count[NODES], begin[NODES][ROOM];
+    bool slow;  /* step slow_at of node 1, or the next one that it makes, takes five periods */
+    bool fails; /* step fail_at of fail_node is an error */
+    uint64_t slow_at, fail_at, stop_at;
+    unsigned fail_node;
 } ran;
 
 static const uint64_t PERIOD_NS = 1000000;
@@ -131,19 +153,26 @@ static int note_step(void *arg, uint64_t n, uint64_t now)
     const struct hil_loop *loop = arg;
     const unsigned node = loop->node;
 
-    cr_assert_lt(ran.count[node], STEPS);
+    if (ran.fails && node == ran.fail_node && n == ran.fail_at)
+        return -EDOM;
+    cr_assert_lt(ran.count[node], ROOM);
     ran.begin[node][ran.count[node]++] = now;
-    const bool slow = ran.slow && node == 1 && n == ran.slow;
-    for (uint64_t begin = hil_clock_now(&clock_of_all);
-         slow && hil_clock_now(&clock_of_all) < begin + 5 * PERIOD_NS;)
-        hil_clock_pause();
+    if (ran.slow && node == 1 && n >= ran.slow_at) {
+        ran.slow = false;
+        for (uint64_t begin = hil_clock_now(&clock_of_all);
+             hil_clock_now(&clock_of_all) < begin + 5 * PERIOD_NS;)
+            hil_clock_pause();
+    }
     if (ran.stop_at && n == ran.stop_at)
         atomic_store(&stop, true);
     return 0;
 }
 
+/* The end of a run that ends earlier: no machine delays a thread for so long. */
+static const uint64_t MUCH_LATER = 30000000000;
+
 /* Runs five nodes of one executor, the first three and the last two as rows. */
-static int run_rows(enum hil_overrun overrun, uint64_t ramp_ns)
+static int run_rows(enum hil_overrun overrun, uint64_t end_ns, uint64_t ramp_ns)
 {
     static struct hil_node nodes[NODES];
     struct hil_node *list[NODES];
@@ -166,7 +195,7 @@ static int run_rows(enum hil_overrun overrun, uint64_t ramp_ns)
                      .node = i,
                      .tap = &taps[i],
                      .ramp_ns = ramp_ns,
-                     .end_ns = STEPS * PERIOD_NS},
+                     .end_ns = end_ns},
         };
         list[i] = &nodes[i];
     }
@@ -185,7 +214,7 @@ static int run_rows(enum hil_overrun overrun, uint64_t ramp_ns)
 
 Test(node_rows, begin_at_one_time_and_are_counted_once)
 {
-    cr_expect_eq(run_rows(HIL_CATCH_UP, 0), 0);
+    cr_expect_eq(run_rows(HIL_CATCH_UP, STEPS * PERIOD_NS, 0), 0);
     for (unsigned i = 0; i < NODES; i++) {
         const unsigned first = i - states[i].place;
         cr_expect_eq(ran.count[i], ran.count[first]);
@@ -200,17 +229,24 @@ Test(node_rows, begin_at_one_time_and_are_counted_once)
 /* A step of one node delays those of its row, so all of them have missed it. */
 Test(node_rows, miss_steps_together)
 {
-    ran.slow = 4;
-    cr_expect_eq(run_rows(HIL_SKIP, 0), 0);
+    ran.slow = true;
+    ran.slow_at = 4;
+    cr_expect_eq(run_rows(HIL_SKIP, STEPS * PERIOD_NS, 0), 0);
     cr_expect_geq(hil_missed(&states[0]), 5);
     cr_expect_eq(hil_missed(&states[1]), 0, "these are counted at the row's first node");
     for (unsigned i = 0; i < FIRST_ROW; i++)
         cr_expect_eq(taps[i].missed, hil_missed(&states[0]), "node %u", i);
-    uint64_t missed = 0;
-    for (unsigned i = 0; i < worst.count; i++)
-        missed += worst.at[i].missed;
-    if (worst.count < HIL_WORST)
-        cr_expect_eq(missed, 3 * hil_missed(&states[0]) + 2 * hil_missed(&states[3]));
+}
+
+/* Nodes after the slow one begin when it has ended. */
+Test(node_rows, are_as_late_as_the_last_of_them)
+{
+    ran.slow = true;
+    ran.stop_at = 4;
+    cr_expect_eq(run_rows(HIL_CATCH_UP, MUCH_LATER, 0), -EINTR);
+    cr_expect_geq(states[0].late.max, 5 * PERIOD_NS);
+    for (unsigned i = 0; i < FIRST_ROW; i++)
+        cr_expect_geq(loops[i].late_ns, 5 * PERIOD_NS, "node %u tells so", i);
 }
 
 /* When told to stop, each node makes the steps of its ramp, and the last one of them in any case.
@@ -218,12 +254,44 @@ Test(node_rows, miss_steps_together)
 Test(node_rows, stop_together)
 {
     ran.stop_at = 5;
-    cr_expect_eq(run_rows(HIL_CATCH_UP, 3 * PERIOD_NS), -EINTR);
+    cr_expect_eq(run_rows(HIL_CATCH_UP, MUCH_LATER, 3 * PERIOD_NS), -EINTR);
     for (unsigned i = 0; i < NODES; i++) {
-        cr_expect_lt(loops[i].end_ns, STEPS * PERIOD_NS, "node %u was told", i);
+        cr_expect_lt(loops[i].end_ns, MUCH_LATER, "node %u was told", i);
         cr_expect_eq(loops[i].end_ns, loops[0].end_ns);
         cr_expect_geq(ran.begin[i][ran.count[i] - 1] + PERIOD_NS, loops[i].end_ns, "node %u", i);
     }
+}
+
+/* The nodes before it have made their steps, and have sent what they computed. */
+Test(node_rows, count_a_step_that_fails_at_a_later_node)
+{
+    ran.fails = true;
+    ran.fail_at = 4;
+    ran.fail_node = 2;
+    cr_expect_eq(run_rows(HIL_CATCH_UP, MUCH_LATER, 0), -EDOM);
+    cr_expect_eq(ran.count[0], 5);
+    cr_expect_eq(states[0].steps, 5);
+    cr_expect_eq(states[0].busy.count, 5);
+    cr_expect_eq(ran.count[2], 4);
+}
+
+Test(node_rows, do_not_count_a_step_that_fails_at_the_first_node)
+{
+    ran.fails = true;
+    ran.fail_at = 4;
+    cr_expect_eq(run_rows(HIL_CATCH_UP, MUCH_LATER, 0), -EDOM);
+    cr_expect_eq(ran.count[0], 4);
+    cr_expect_eq(ran.count[1], 4, "the others do not make it");
+    cr_expect_eq(states[0].steps, 4);
+}
+
+/* The miss of a failed step's row would end the run, too. */
+Test(node_rows, end_with_the_first_error)
+{
+    ran.slow = ran.fails = true;
+    ran.fail_node = 2;
+    cr_expect_eq(run_rows(HIL_HALT, MUCH_LATER, 0), -EDOM);
+    cr_expect_eq(states[0].run_late, 1);
 }
 
 /* The nodes of one executor may find a run under way at slightly different times. */
@@ -241,4 +309,69 @@ Test(node_rows, begin_with_a_step_that_is_the_first_of_none_or_later)
     cr_expect(e.count == 1 && e.rows[0].n == 9 && e.rows[0].at == 93);
     cr_expect(e.rows[0].loop == &nodes[0].loop && nodes[0].loop.beside == &nodes[1].loop);
     free(e.rows);
+}
+
+/* --- what they compute ---------------- */
+
+/* Four converters that differ in all that moves them, and do not settle in the run. */
+#define FOUR                                                                                       \
+    "name: four\n"                                                                                 \
+    "duration_s: 0.2\n"                                                                            \
+    "nodes: {cell: {count: 4, period_us: 100, overrun: catch_up, catch_up_limit: 0}}\n"            \
+    "components: {cell: {model: buck, count: 4, node: 'cell[*]', parameters: {inductance_h: 0.1, " \
+    "capacitance_f: 0.1}, "                                                                        \
+    "inputs: {duty: [0.2, 0.4, 0.6, 0.8], load_ohm: [1, 2, 3, 4]}, initial: {voltage_v: [4, 3, "   \
+    "2, 1]}}}\n"                                                                                   \
+    "placement: [{nodes: ['cell[*]']}]\n"
+
+/* Runs the rig's nodes against the clock. */
+static void run_by_the_clock(struct rig *rig)
+{
+    struct hil_executor e = {.stop = &stop, .heartbeat = &heartbeat};
+
+    hil_clock_calibrate(&e.clock);
+    if (!e.clock.refused)
+        hil_clock_set(&e.clock);
+    cr_assert_eq(hil_rows_gather(&e, &rig->group), 0);
+    cr_assert_eq(e.count, 1, "all are in one row");
+    e.start_ns = hil_clock_now(&e.clock) + PERIOD_NS;
+    cr_expect_eq(hil_executor_run(&e), 0);
+    free(e.rows);
+}
+
+/* Programs that watch see it, too. */
+Test(node_rows, tell_how_late_they_were)
+{
+    struct rig rig;
+
+    open_rig_of(&rig, load(FOUR, NULL));
+    struct hil_node *node = rig.group.nodes[2];
+    node->loop.late_ns = 123456789;
+    hil_node_report(node, HIL_RUNNING);
+    cr_expect_eq(node->state->progress.late_recent_ns, 123456789);
+    cr_expect_eq(node->state->progress.late_max_ns, 123456789);
+    cr_expect_eq(node->loop.late_ns, 0, "it is told once");
+    close_rig(&rig);
+}
+
+/* In virtual time each node makes its steps by itself. */
+Test(node_rows, compute_what_each_node_computes_by_itself)
+{
+    struct rig row, alone;
+
+    open_rig_of(&row, load(FOUR, NULL));
+    open_rig_of(&alone, load(FOUR, SETS("mode=virtual")));
+    run_by_the_clock(&row);
+    const uint64_t steps = row.run.state->nodes[0].steps;
+    cr_assert_gt(steps, 1);
+    play(&alone, 100 * (steps - 1));
+    for (unsigned i = 0; i < 4; i++) {
+        const struct step_part *a = part_of(&row, "cell", i), *b = part_of(&alone, "cell", i);
+        for (unsigned k = 0; k < a->config->out_count; k++)
+            cr_expect_eq(a->out[k], b->out[k], "cell[%u], output %u: %g, but %g alone", i, k,
+                         a->out[k], b->out[k]);
+        cr_expect_neq(a->out[0], part_of(&row, "cell", (i + 1) % 4)->out[0]);
+    }
+    close_rig(&alone);
+    close_rig(&row);
 }
