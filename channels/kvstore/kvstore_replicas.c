@@ -12,20 +12,22 @@
  * kvstore_op.c argues why the store is linearizable. Two things differ here. An insert, an update
  * and a delete each take effect by one record (kvstore_record.h). And nodes are lost:
  *
- *   - While the view stays, all nodes read the same copies, and write all copies that they can
- *     reach. The first copy is written last.
- *   - Once a view is settled, no node uses anything of a lost node any more, and nothing that a
- *     lost node wrote is on its way. The next copy is the first one now. All that was read at the
- *     old first copy is there, as it was written there before.
- *   - A write that cannot reach a copy may be read at the next one only, while other nodes still
- *     read the old one. So it ends when its new view is settled.
- *   - A lost node may have left a write half done. Its record is then newer in later copies, or
- * torn there; the next holder of the key's lock goes on from the first copy, and overwrites it. If
- *     the first copy is lost before that, the lost node's write takes effect after all.
- *   - It may have broadcast an insert or a delete to some nodes only. So the index of a node may
- *     have a key whose slot says that the key is not there, and the slot is right. The next insert
- *     of the key removes such an entry from every index that has it. What the lost node had sent is
- *     applied before its loss is settled, so it comes before that.
+ *   - While a view stays, all nodes read the same first copy of a slot, and writers write all
+ * copies that they can reach, the first one last.
+ *   - When a view is settled, no node reads or writes a lost node's memory any more, and nothing
+ *     that a lost node wrote is on its way. The next copy is the first one now. It has all that was
+ *     read at the old first copy, as that was written here before.
+ *   - A write that cannot reach a copy can be seen only at the others, while some nodes may still
+ *     read that copy. So it ends when the next view is settled.
+ *   - The holder of a lock may lose a node that the others have not lost. It then releases the lock
+ *     to nobody: the lock ends with the view.
+ *   - A lost node may have left a write half done: its record is newer in later copies, or torn
+ *     there. The next holder of the key's lock goes on from the first copy, and overwrites that
+ *     record. If the first copy is lost before that, the lost node's write takes effect after all.
+ *   - A lost node may have told only some nodes of an insert or a delete. So a node's index may
+ * have a key that the slot does not have, and then the slot is right. The next insert of the key
+ *     removes that entry from every index, and the half-done insert from all copies. What the lost
+ *     node had told is applied before its loss is settled, and so before any of that.
  */
 #include "kvstore_replicas.h"
 

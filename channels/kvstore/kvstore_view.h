@@ -5,7 +5,8 @@
  * time. Until each one has, one node could still read the old copy of a value while another
  * already writes the new one. So operations begin in a view that is settled:
  *
- *      1. A node hears of a loss. Its view is unsettled: no operation begins, no lock is taken.
+ *      1. A node hears of a loss. Its view is unsettled: no operation begins, and no lock that is
+ *         granted from now on counts.
  *      2. Once its operations that hold a lock have released it, the node leaves the lost node:
  *         it tells all others, in their memory. It will never use the lost node again.
  *      3. Once all nodes that it still uses have left all nodes that it has lost, its view is

@@ -23,11 +23,11 @@
  * What happens when a node is lost depends on `replicas`:
  *
  *   Without replicas the values in its memory are lost: operations on their keys return
- *   -ECONNRESET. So do writes of keys whose lock it hosted, which with LOCO_KV_AT_INSERTER are
- * other keys. A key whose value is lost can be deleted and inserted again if its lock is at another
- *   node. A node that is lost within an insert, update or delete keeps that key's lock. Operations
- *   that need the lock return -EOWNERDEAD once it has not moved for owner_ns. So while a node is
- *   lost, no other node may stand still for that long within an operation.
+ *   -ECONNRESET. So do writes of keys whose lock it hosted; with LOCO_KV_AT_INSERTER those are
+ *   other keys. A key whose value is lost can be deleted and inserted again if its lock is at
+ *   another node. A node that is lost within an insert, update or delete keeps that key's lock.
+ * Operations that need the lock return -EOWNERDEAD once it has not moved for owner_ns. So while a
+ * node is lost, no other node may stand still for that long within an operation.
  *
  *   With replicas each value is at so many further nodes, and as many nodes may be lost without
  *   losing a value. Operations go on, with all keys, as soon as every other node has heard of the
@@ -224,7 +224,8 @@ struct loco_kv_op {
     uint64_t view;        /* the number of the view that it began in */
     uint64_t version;     /* of its value's newest record */
     uint32_t copies;      /* how many copies it has still to write */
-    bool written, once;   /* one copy is written; it has seen that version alone once */
+    bool written;         /* at least one copy is written */
+    bool once;            /* a read has seen `version` beside a record that was not whole */
     unsigned char *image; /* a slot in network memory, for what is read */
     bool (*after)(struct loco_kv_op *op, int error); /* the step after its present task */
 };
