@@ -23,19 +23,20 @@
  * What happens when a node is lost depends on `replicas`:
  *
  *   Without replicas the values in its memory are lost: operations on their keys return
- *   -ECONNRESET. So do writes of keys whose lock it hosted; with LOCO_KV_AT_INSERTER those are
- *   other keys. A key whose value is lost can be deleted and inserted again if its lock is at
- *   another node. A node that is lost within an insert, update or delete keeps that key's lock.
- * Operations that need the lock return -EOWNERDEAD once it has not moved for owner_ns. So while a
- * node is lost, no other node may stand still for that long within an operation.
+ *   -ECONNRESET. So do writes of keys whose lock it hosted; with LOCO_KV_AT_INSERTER those
+ *   are other keys. A key whose value is lost can be deleted and inserted again if its lock
+ *   is at another node. A node that is lost within an insert, update or delete keeps that
+ *   key's lock. Operations that need the lock return -EOWNERDEAD once it has not moved for
+ *   owner_ns. So while a node is lost, no other node may stand still for that long within an
+ *   operation.
  *
- *   With replicas each value is at so many further nodes, and as many nodes may be lost without
- *   losing a value. Operations go on, with all keys, as soon as every other node has heard of the
- *   loss. What the lost node was doing has taken effect, or not, or does so later; no lock stays
- *   behind. Lost copies are not made anew. If all copies of a value are lost, operations on its key
- *   return -ECONNRESET; it can be deleted and inserted again. A write costs about as much again for
- *   each copy, and a read fetches twice the bytes. docs/memory-model.md says what happens when a
- *   network falls apart.
+ *   With replicas each value is at so many further nodes, and as many nodes may be lost
+ *   without losing a value. Operations go on, with all keys, as soon as every other node has
+ *   heard of the loss. What the lost node was doing has taken effect, or not, or does so
+ *   later; no lock stays behind. Lost copies are not made anew. If all copies of a value are
+ *   lost, operations on its key return -ECONNRESET; it can be deleted and inserted again. A
+ *   write takes longer with each copy, and a read fetches twice the bytes: `make bench` shows
+ *   how much. docs/memory-model.md says what happens when a network falls apart.
  *
  * In either case inserts and deletes go on without the lost node's acknowledgement. A node that
  * restarts is not taken back: it takes part again once all nodes have constructed the store again.
