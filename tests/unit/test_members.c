@@ -242,18 +242,6 @@ ON_EACH_FABRIC(the_queue_is_formed_again_and_the_ring_goes_on, queue_body)
 
 /* --- values, and the store ----------------------------------------------------------------- */
 
-static uint64_t key_at(const struct loco_kvstore *kv, uint32_t host)
-{
-    struct loco_kv_op op;
-
-    for (uint64_t key = 0;; key++) {
-        op.hash = kv_hash(key);
-        kv_lock_find(&op, kv);
-        if (op.lock_host == host)
-            return key;
-    }
-}
-
 /* The keys of the dead node. Without replicas nothing is left of them; with one, everything is. */
 static void use_lost_keys(struct node *n, struct loco_kvstore *kv)
 {

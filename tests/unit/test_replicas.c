@@ -23,18 +23,6 @@
         cr_assert_eq(run_nodes(ON_PROCESSES, count, body, arg), 0);                                \
     }
 
-static uint64_t key_at(const struct loco_kvstore *kv, uint32_t host)
-{
-    struct loco_kv_op op;
-
-    for (uint64_t key = 0;; key++) {
-        op.hash = kv_hash(key);
-        kv_lock_find(&op, kv);
-        if (op.lock_host == host)
-            return key;
-    }
-}
-
 /* --- a node ---------------------------------------------------------------------------------- */
 
 struct site {

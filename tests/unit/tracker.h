@@ -1,10 +1,10 @@
-/* A kvstore's tracker, on a fabric whose threads may be fibers. */
+/* A kvstore's tracker, on a fabric whose threads may be fibers; and keys whose host is known. */
 #ifndef TESTS_UNIT_TRACKER_H
 #define TESTS_UNIT_TRACKER_H
 
 #include <string.h>
 
-#include "channels/loco/kvstore.h"
+#include "channels/kvstore/kvstore_locks.h"
 #include "tests/nodes.h"
 
 struct tracker {
@@ -45,6 +45,19 @@ static inline void tracker_end(struct tracker *t)
     loco_kvstore_stop(t->kv);
     while (on_fibers(t->n) && !t->over)
         loco_relax(t->n->mgr, &wait);
+}
+
+/* Returns a key whose lock is at `host`. */
+static inline uint64_t key_at(const struct loco_kvstore *kv, uint32_t host)
+{
+    struct loco_kv_op op;
+
+    for (uint64_t key = 0;; key++) {
+        op.hash = kv_hash(key);
+        kv_lock_find(&op, kv);
+        if (op.lock_host == host)
+            return key;
+    }
 }
 
 #endif
