@@ -197,6 +197,31 @@ Test(sweep, a_list_is_one_value)
     cr_expect_eq(json_array_size(json_at(index_of(out), "points")), 2);
 }
 
+/* A folder's name has neither blanks nor slashes; each point has a folder of its own all the same.
+ */
+Test(sweep, points_whose_values_look_alike_have_folders_of_their_own)
+{
+    const char *out = in_workspace("out");
+    struct arguments a = command(QUICK_SWEEP "--out %s", out);
+
+    add_set(&a, "controller.gains={'kp_per_v': 0.02},{\"kp_per_v\": 0.02},{'kp_per_v':/0.02},"
+                "{kp_per_v: 0.02},{kp_per_v: 0.03}");
+    struct ended e = run(&a);
+    expect_status(&e, 2); /* a slash does not belong there */
+    a = command(QUICK_SWEEP "--out %s", out);
+    add_set(&a, "controller.gains={'kp_per_v': 0.02},{\"kp_per_v\": 0.02},{kp_per_v: 0.02},"
+                "{kp_per_v:  0.02 },{kp_per_v:\t 0.02 }");
+    e = run(&a);
+    expect_status(&e, 0);
+    json_t *points = json_at(index_of(out), "points");
+    cr_expect_eq(json_array_size(points), 5);
+    for (size_t i = 0; i < 5; i++)
+        for (size_t k = 0; k < i; k++)
+            cr_expect_neq(strcmp(json_string_value(json_at(json_array_get(points, i), "dir")),
+                                 json_string_value(json_at(json_array_get(points, k), "dir"))),
+                          0, "%zu and %zu share a folder", i, k);
+}
+
 /* "Virtual-time points run in parallel": and come out the same. */
 Test(sweep, jobs_do_not_change_the_results)
 {
@@ -478,6 +503,16 @@ Test(sweep, starts_nothing_when_one_value_is_wrong)
     expect_refused("--set limits.o.measure=output_v --set limits.o.settling_ms=1 --bisect "
                    "controller.period_us=20:40:1 --tap -",
                    "not with --bisect");
+    expect_refused("--set controller.period_us=20,40,20", "several of its values are 20");
+    expect_refused("--set controller.period_us=20:20.001:log5", "several of its values are 20");
+    expect_refused(
+        "--set controller.period_us=20:21:0.3333333",
+        "controller.period_us: the range has the value 20.3333333 us; required: whole ns");
+    expect_refused("--set controller.period_us=20 --set controller.period_us=30,40",
+                   "controller.period_us is given twice");
+    expect_refused("--set limits.o.measure=output_v --set limits.o.settling_ms=1 --bisect "
+                   "controller.period_us=20:21:0.0001",
+                   "required: whole ns");
     expect_refused("--jobs 0", "--jobs 0");
     expect_refused("--jobs many", "--jobs many");
 }

@@ -70,10 +70,12 @@ struct sweep {
 int sweep_axis_read(struct sweep_axis *axis, const char *set);
 /* Adds a value with this many digits; a time is in whole ns. */
 int sweep_axis_add(struct sweep_axis *axis, double value, int digits);
+/* Adds a value of a range of steps. A time that is not in whole ns is refused. */
+int sweep_axis_add_step(struct sweep_axis *axis, double value);
+int sweep_check_step(const char *key, double value);
 void sweep_axis_free(struct sweep_axis *axis);
 
 /* Reads FROM:TO:STEP. Returns the number of steps, or 0 if the text is not such a range. */
-enum { SWEEP_RANGE_DIGITS = 12 }; /* further digits are rounding errors of the steps */
 unsigned sweep_range_read(const char *text, double *from, double *step);
 
 /* --- drawn values ---------------------------------------------------------------------------- */

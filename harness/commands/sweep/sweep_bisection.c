@@ -18,7 +18,7 @@ static int bisection_add(struct sweep *s, unsigned step)
 
     s->bisection.step_of[axis->count] = step;
     s->bisection.try_of[axis->count] = axis->count;
-    return sweep_axis_add(axis, b->from + step * b->step, SWEEP_RANGE_DIGITS);
+    return sweep_axis_add_step(axis, b->from + step * b->step);
 }
 
 /* The ends of the range are the first points. */
@@ -41,7 +41,9 @@ int sweep_make_bisection(struct sweep *s)
     if (!axis->key)
         return -ENOMEM;
     s->point_count = 2;
-    const int rc = bisection_add(s, 0);
+    int rc = sweep_check_step(axis->key, b->from + b->step);
+    if (!rc)
+        rc = bisection_add(s, 0);
     return rc ? rc : bisection_add(s, b->steps);
 }
 

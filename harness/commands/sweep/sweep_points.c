@@ -59,12 +59,50 @@ static int sweep_make_runs(struct sweep *s)
     return sweep_draw_values(s);
 }
 
-/* Replaces characters of a value that cannot be in a folder's name. */
+/* Replaces characters of a value that cannot be in a folder's name, or are a nuisance there. */
 static void sweep_make_tame(char *name)
 {
     for (; *name; name++)
-        if (*name == '/' || *name == ' ' || *name == '"' || *name == '\'')
+        if (*name == '/' || *name == '"' || *name == '\'' || (*name >= 0 && *name <= ' '))
             *name = '_';
+}
+
+static int sweep_compare_names(const void *a, const void *b)
+{
+    const struct sweep_point *const *x = a, *const *y = b;
+
+    return strcmp((*x)->name, (*y)->name);
+}
+
+/* Names a point by its position. */
+static int sweep_number_point(const struct sweep *s, struct sweep_point *p)
+{
+    free(p->name);
+    if (asprintf(&p->name, "point-%04u", (unsigned)(p - s->points)) >= 0)
+        return 0;
+    p->name = NULL;
+    return -ENOMEM;
+}
+
+/* Points whose values differ only in replaced characters are named by their positions. */
+static int sweep_separate_points(struct sweep *s)
+{
+    struct sweep_point **sorted = calloc(s->point_count, sizeof(struct sweep_point *));
+    int rc = sorted ? 0 : -ENOMEM;
+
+    for (unsigned i = 0; sorted && i < s->point_count; i++)
+        sorted[i] = &s->points[i];
+    if (sorted)
+        qsort(sorted, s->point_count, sizeof(struct sweep_point *), sweep_compare_names);
+    for (unsigned i = 0, end; !rc && i < s->point_count; i = end) {
+        for (end = i + 1; end < s->point_count; end++)
+            if (strcmp(sorted[i]->name, sorted[end]->name) != 0)
+                break;
+        for (unsigned k = i; !rc && end > i + 1 && k < end; k++)
+            rc = sweep_number_point(s, sorted[k]);
+    }
+    free(sorted);
+    return rc;
 }
 
 static int sweep_name_point(const struct sweep *s, struct sweep_point *p)
@@ -106,12 +144,35 @@ int sweep_make_point(const struct sweep *s, unsigned number)
     return sweep_name_point(s, p);
 }
 
+static bool sweep_varies(const struct sweep_axis *axis)
+{
+    return axis->drawn || axis->count > 1;
+}
+
+/* Of two values of a key the later counts, as for hiloco run. If one of them is a list, points
+ * would have values that they did not run with. */
+static int sweep_check_keys(const struct sweep *s)
+{
+    for (unsigned i = 0; i < s->axis_count; i++)
+        for (unsigned k = 0; k < i; k++) {
+            if (strcmp(s->axes[i].key, s->axes[k].key) != 0 ||
+                !(sweep_varies(&s->axes[i]) || sweep_varies(&s->axes[k])))
+                continue;
+            fprintf(stderr, "%s is given twice; required: all its values in one place\n",
+                    s->axes[i].key);
+            return -EINVAL;
+        }
+    return 0;
+}
+
 int sweep_make_points(struct sweep *s)
 {
     int rc = sweep_make_runs(s);
 
     if (!rc && s->arguments->bisect)
         rc = sweep_make_bisection(s);
+    if (!rc)
+        rc = sweep_check_keys(s);
     if (rc)
         return rc;
     s->points = calloc(s->point_count + SWEEP_BISECTIONS_MAX, sizeof *s->points);
@@ -121,7 +182,7 @@ int sweep_make_points(struct sweep *s)
         return -ENOMEM;
     for (unsigned i = 0; !rc && i < s->point_count; i++)
         rc = sweep_make_point(s, i);
-    return rc;
+    return rc ? rc : sweep_separate_points(s);
 }
 
 /* Checks the scenarios of all points before any of them runs. */

@@ -50,6 +50,24 @@ int sweep_axis_add(struct sweep_axis *axis, double value, int digits)
     return sweep_axis_add_text(axis, text, text + strlen(text));
 }
 
+enum { STEP_DIGITS = 12 }; /* further digits are rounding errors of the steps */
+
+int sweep_check_step(const char *key, double value)
+{
+    if (fabs(hil_scenario_rounded(key, value) - value) <= 1e-11 * fabs(value))
+        return 0;
+    fprintf(stderr, "%s: the range has the value %.*g %s; required: whole ns\n", key, STEP_DIGITS,
+            value, hil_scenario_unit(key));
+    return -EINVAL;
+}
+
+int sweep_axis_add_step(struct sweep_axis *axis, double value)
+{
+    const int rc = sweep_check_step(axis->key, value);
+
+    return rc ? rc : sweep_axis_add(axis, value, STEP_DIGITS);
+}
+
 static int sweep_axis_add_logarithmic(struct sweep_axis *axis, double from, double to,
                                       unsigned count)
 {
@@ -90,7 +108,33 @@ static int sweep_axis_add_values(struct sweep_axis *axis, const char *begin, con
         return sweep_axis_add_text(axis, begin, end);
     }
     for (unsigned i = 0; !rc && i <= steps; i++)
-        rc = sweep_axis_add(axis, from + i * step, SWEEP_RANGE_DIGITS);
+        rc = sweep_axis_add_step(axis, from + i * step);
+    return rc;
+}
+
+static int sweep_compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Equal values would be one run twice: they were given twice, or they are equal once rounded. */
+static int sweep_axis_check(const struct sweep_axis *axis)
+{
+    char **sorted = calloc(axis->count + 1, sizeof *sorted);
+    int rc = sorted ? 0 : -ENOMEM;
+
+    for (unsigned i = 0; sorted && i < axis->count; i++)
+        sorted[i] = axis->values[i];
+    if (sorted)
+        qsort(sorted, axis->count, sizeof *sorted, sweep_compare_texts);
+    for (unsigned i = 1; !rc && i < axis->count; i++) {
+        if (strcmp(sorted[i - 1], sorted[i]) != 0)
+            continue;
+        fprintf(stderr, "--set %s: several of its values are %s; each may be there once\n",
+                axis->key, sorted[i]);
+        rc = -EINVAL;
+    }
+    free(sorted);
     return rc;
 }
 
@@ -116,7 +160,7 @@ int sweep_axis_read(struct sweep_axis *axis, const char *set)
             break;
         value = end + 1;
     }
-    return rc;
+    return rc ? rc : sweep_axis_check(axis);
 }
 
 void sweep_axis_free(struct sweep_axis *axis)
