@@ -1,5 +1,6 @@
 /* The program controller: runs the controller's node of a scenario. */
 #include "commands/commands.h"
+#include "launch/inherited.h"
 #include "launch/part_nodes.h"
 #include "launch/standard_files.h"
 
@@ -32,6 +33,6 @@ static int choose_controller(const struct hil_arguments *a, const struct hil_sys
 
 int main(int argc, char **argv)
 {
-    hil_standard_files_open();
+    hil_inherited_reset();
     return hil_standard_files_end(hil_part_main(argc, argv, 0, choose_controller, help));
 }

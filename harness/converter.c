@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "commands/commands.h"
+#include "launch/inherited.h"
 #include "launch/part_nodes.h"
 #include "launch/standard_files.h"
 
@@ -69,6 +70,6 @@ static int choose_converters(const struct hil_arguments *a, const struct hil_sys
 
 int main(int argc, char **argv)
 {
-    hil_standard_files_open();
+    hil_inherited_reset();
     return hil_standard_files_end(hil_part_main(argc, argv, HIL_TAKES_ID, choose_converters, help));
 }

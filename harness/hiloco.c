@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "launch/inherited.h"
 #include "launch/signals.h"
 #include "launch/standard_files.h"
 #include "models/device/guardian.h"
@@ -82,7 +83,7 @@ static int hiloco_run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    hil_standard_files_open();
+    hil_inherited_reset();
     hil_guardian_main(argc, argv);
     hil_ignore_file_limit();
     return hil_standard_files_end(hiloco_run(argc, argv));

@@ -2,15 +2,25 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../launch/launcher.h"
+#include "reap.h"
 
-static _Noreturn void apart_work(int (*work)(const void *arg), const void *arg, pid_t parent)
+/* What the child leaves in memory that both share, as its status may be taken (base/reap.h). */
+struct apart_left {
+    bool finished;
+    int status;
+};
+
+static _Noreturn void apart_work(int (*work)(const void *arg), const void *arg, pid_t parent,
+                                 struct apart_left *left)
 {
     const struct rlimit none = {0, 0};
 
@@ -19,9 +29,10 @@ static _Noreturn void apart_work(int (*work)(const void *arg), const void *arg, 
         _exit(HIL_EXIT_FAILED);
     setrlimit(RLIMIT_CORE, &none);
     signal(SIGALRM, SIG_DFL);
-    const int status = work(arg);
+    left->status = work(arg) & 0xff;
     fflush(NULL);
-    _exit(status);
+    left->finished = true;
+    _exit(left->status);
 }
 
 static int apart_judge(int status, const char *what, FILE *messages)
@@ -39,16 +50,26 @@ static int apart_judge(int status, const char *what, FILE *messages)
 int hil_apart_wait(int (*work)(const void *arg), const void *arg, int *status)
 {
     const pid_t parent = getpid();
+    struct apart_left *left =
+        mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int rc = 0;
 
+    if (left == MAP_FAILED)
+        return -errno;
     fflush(NULL); /* else both processes would write what is buffered */
     const pid_t child = fork();
     if (child == 0)
-        apart_work(work, arg, parent);
+        apart_work(work, arg, parent, left);
     if (child < 0)
-        return -errno;
-    while (waitpid(child, status, 0) < 0 && errno == EINTR)
-        continue;
-    return 0;
+        rc = -errno;
+    else
+        hil_reap(child, 0, status);
+    if (!rc && left->finished)
+        *status = W_EXITCODE(left->status, 0);
+    else if (!rc && *status == HIL_STATUS_TAKEN)
+        *status = W_EXITCODE(0, SIGKILL);
+    munmap(left, sizeof *left);
+    return rc;
 }
 
 int hil_apart(int (*work)(const void *arg), const void *arg, const char *what, FILE *messages)

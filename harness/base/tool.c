@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "reap.h"
+
 extern char **environ;
 
 /* Starts the program with stdout and stderr going to the descriptor `says`. */
@@ -18,7 +20,7 @@ static int start(const char *dir, char *const arguments[], int says, pid_t *chil
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t defaults;
+    sigset_t all, none;
 
     posix_spawn_file_actions_init(&actions);
     if (dir)
@@ -28,10 +30,12 @@ static int start(const char *dir, char *const arguments[], int says, pid_t *chil
     posix_spawn_file_actions_adddup2(&actions, says, STDERR_FILENO);
     posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     posix_spawnattr_init(&attributes);
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGXFSZ); /* if ignored, gnuplot would not notice a failed write */
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    sigfillset(&all); /* if SIGXFSZ were ignored, gnuplot would not notice a failed write */
+    sigemptyset(&none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETSIGMASK);
     int rc = -posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -86,8 +90,7 @@ int hil_tool_run(const char *dir, char *const arguments[], unsigned seconds, cha
         rc = listen_to(says[0], seconds, said, size);
         if (rc)
             kill(child, SIGKILL);
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-            continue;
+        hil_reap(child, 0, &status);
     }
     close(says[0]);
     if (rc)

@@ -1,5 +1,7 @@
 #include "cyclictest.h"
 
+#include "../base/reap.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -28,6 +30,7 @@ static void become_cyclictest(int cpu, int priority, unsigned ms)
     if (cpu >= 0)
         arguments[n++] = on;
     arguments[n] = priority > 0 ? at : "--policy=other";
+    hil_signals_default();
     execvp(arguments[0], arguments);
     _exit(NOT_INSTALLED);
 }
@@ -138,8 +141,7 @@ int hil_cyclictest_end(struct hil_cyclictest *c, struct hil_gaps *seen,
     if (!text)
         kill(c->pid, SIGKILL);
     close(c->out);
-    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    hil_reap(c->pid, 0, &status);
     if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_INSTALLED)
         rc = -ENOENT;
     else if (text && WIFEXITED(status) && WEXITSTATUS(status) == 0)

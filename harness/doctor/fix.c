@@ -12,6 +12,7 @@
 
 #include "../base/deaf.h"
 #include "../base/list.h"
+#include "../base/reap.h"
 #include "checks.h"
 #include "cpus.h"
 #include "files.h"
@@ -250,8 +251,7 @@ int hil_fix_end(struct hil_fix *fix)
     if (fix->guardian <= 0)
         return 0;
     close(fix->life);
-    while (waitpid(fix->guardian, &status, 0) < 0 && errno == EINTR)
-        ;
+    hil_reap(fix->guardian, 0, &status);
     fix->guardian = 0;
     return status ? -EIO : 0;
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/reap.h"
 #include "../run/clock.h"
 #include "../run/privileges.h"
 #include "checks.h"
@@ -64,8 +65,8 @@ static int take_turn(const struct hil_patient *p, const struct hil_clock *clock,
     }
     for (unsigned i = 0; i < p->executor_count; i++) {
         int status = 0;
-        while (s[i].pid > 0 && waitpid(s[i].pid, &status, 0) < 0 && errno == EINTR)
-            ;
+        if (s[i].pid > 0)
+            hil_reap(s[i].pid, 0, &status);
         if (status)
             rc = -ECHILD;
     }

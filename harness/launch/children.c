@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/reap.h"
 #include "../run/node_name.h"
 #include "pulse.h"
 
@@ -214,7 +215,7 @@ static void children_reap(struct hil_children *c)
 {
     for (unsigned i = 0; i < c->count; i++) {
         int status;
-        if (!c->pids[i] || waitpid(c->pids[i], &status, WNOHANG) <= 0)
+        if (!c->pids[i] || !hil_reap(c->pids[i], WNOHANG, &status))
             continue;
         bool again = children_may_restart(c, i, status);
         children_explain_end(c, i, status, again);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/reap.h"
 #include "../h5/run_files.h"
 #include "../merge/merge.h"
 #include "../record/recover.h"
@@ -164,14 +165,15 @@ _Noreturn static void hosts_exec_ssh(const struct host *host, unsigned wait_s)
     snprintf(script, sizeof script, hosts_script, host->nodes, wait_s);
     hosts_quote(script, there);
     snprintf(here, sizeof here, "exec %s -o BatchMode=yes \"$0\" \"$1\"", ssh ? ssh : "ssh");
+    hil_signals_default();
     signal(SIGINT, SIG_IGN); /* the launcher stops it by closing its input */
-    signal(SIGPIPE, SIG_DFL);
     execl("/bin/sh", "sh", "-c", here, host->name, there, (char *)NULL);
     _exit(127);
 }
 
 _Noreturn static void hosts_exec_tar(const struct host *host)
 {
+    hil_signals_default();
     signal(SIGINT, SIG_IGN);
     execl("/bin/sh", "sh", "-c", hosts_unpack, host->out, (char *)NULL);
     _exit(127);
@@ -238,7 +240,7 @@ static bool hosts_look(struct hosts *h, struct host *host)
 
     if (host->ssh <= 0)
         return true;
-    if (waitpid(host->ssh, &status, WNOHANG) != host->ssh)
+    if (!hil_reap(host->ssh, WNOHANG, &status))
         return false;
     host->ssh = 0;
     host->status = hosts_status_of(status);
@@ -248,7 +250,9 @@ static bool hosts_look(struct hosts *h, struct host *host)
     }
     if (host->status && host->status != HIL_EXIT_INVALID && host->status != HIL_EXIT_LIMIT)
         fprintf(stderr, "%s: its nodes ended with status %d\n", host->name, host->status);
-    if (waitpid(host->tar, &status, 0) == host->tar && hosts_status_of(status) && !host->status) {
+    if (host->tar > 0)
+        hil_reap(host->tar, 0, &status);
+    if ((host->tar <= 0 || hosts_status_of(status)) && !host->status) {
         fprintf(stderr, "%s: its results could not be fetched\n", host->name);
         host->status = HIL_EXIT_FAILED;
     }

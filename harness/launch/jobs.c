@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/reap.h"
 #include "../h5/run_files.h"
 #include "launcher.h"
 
@@ -115,25 +116,34 @@ static sigset_t jobs_child_signal(void)
     return set;
 }
 
+/* Returns how many jobs have ended since the last look. */
+static unsigned jobs_look(struct hil_jobs *jobs)
+{
+    const unsigned before = jobs->done;
+    int status;
+
+    for (unsigned i = 0; i < jobs->count; i++)
+        if (jobs->at[i].pid > 0 && !jobs->at[i].done && hil_reap(jobs->at[i].pid, WNOHANG, &status))
+            jobs_end(jobs, i, WIFEXITED(status) ? WEXITSTATUS(status) : HIL_EXIT_FAILED);
+    return jobs->done - before;
+}
+
 /* Waits until a job ends, so that the next can start at once. SIGCHLD is blocked so that none is
- * missed between the check and the wait. */
-static void jobs_wait(struct hil_jobs *jobs)
+ * missed between the look and the wait. */
+static unsigned jobs_wait(struct hil_jobs *jobs)
 {
     const struct timespec moment = {.tv_nsec = 100000000}; /* interval of checks for an interrupt */
     const sigset_t child = jobs_child_signal();
     bool told = false;
-    int status;
-    pid_t pid;
+    unsigned ended;
 
-    while ((pid = waitpid(-1, &status, WNOHANG)) == 0) {
+    while ((ended = jobs_look(jobs)) == 0) {
         if (hil_signal_status() && !told)
             jobs_tell_to_end(jobs);
         told = hil_signal_status();
         sigtimedwait(&child, NULL, &moment);
     }
-    for (unsigned i = 0; i < jobs->count; i++)
-        if (pid > 0 && jobs->at[i].pid == pid && !jobs->at[i].done)
-            jobs_end(jobs, i, WIFEXITED(status) ? WEXITSTATUS(status) : HIL_EXIT_FAILED);
+    return ended;
 }
 
 static unsigned jobs_next(const struct hil_jobs *jobs, unsigned from, bool alone)
@@ -157,9 +167,7 @@ static void jobs_run_those(struct hil_jobs *jobs, bool alone, unsigned at_a_time
             running += jobs->at[next++].pid > 0;
             continue;
         }
-        const unsigned before = jobs->done;
-        jobs_wait(jobs);
-        running -= jobs->done - before;
+        running -= jobs_wait(jobs);
     }
 }
 

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "../base/deaf.h"
+#include "../base/reap.h"
 #include "../h5/journal.h"
 #include "continuation.h"
 
@@ -67,6 +68,7 @@ struct shared {
     _Atomic bool must_wait;
     _Atomic uint64_t discarded; /* rows that the writer discarded after its error */
     _Atomic bool writing;       /* set by the writer: the trace exists */
+    _Atomic bool left;          /* set by the writer: its end is orderly */
     _Atomic bool stop;          /* tells the writer to end */
     _Atomic int error;          /* the first error */
     _Atomic unsigned drained;   /* the ring that the writer is emptying, or emptied last */
@@ -380,6 +382,13 @@ static void end_continuation(struct hil_recorder *recorder)
     finish_here(recorder);
 }
 
+/* The status of a process may be taken (base/reap.h), so it leaves word of its orderly end. */
+static _Noreturn void leave_writing(struct shared *shared, int status)
+{
+    atomic_store_explicit(&shared->left, true, memory_order_release);
+    _exit(status);
+}
+
 static _Noreturn void become_writer(struct hil_recorder *recorder, pid_t owner)
 {
     const long period_ns = recorder->lossless ? WRITER_PERIOD_NS : WRITER_PERIOD_REAL_TIME_NS;
@@ -390,7 +399,7 @@ static _Noreturn void become_writer(struct hil_recorder *recorder, pid_t owner)
         recorder->owner.part(recorder->owner.arg);
     settle_writer(recorder);
     if (recorder->writers == 1 ? begin_trace(recorder) : go_on(recorder))
-        _exit(1);
+        leave_writing(shared, 1);
     atomic_store_explicit(&shared->writing, true, memory_order_release);
     while (!atomic_load_explicit(&shared->stop, memory_order_acquire) && getppid() == owner) {
         drain_all(recorder);
@@ -403,7 +412,7 @@ static _Noreturn void become_writer(struct hil_recorder *recorder, pid_t owner)
     if (getppid() != owner && recorder->owner.inherit)
         recorder->owner.inherit(recorder->owner.arg, error_of(recorder));
     fflush(NULL);
-    _exit(0);
+    leave_writing(shared, 0);
 }
 
 /* --- the process that opened it ------------------------------------------------------------ */
@@ -439,18 +448,15 @@ static bool may_go_on(const struct hil_recorder *recorder)
 static bool writer_ended(struct hil_recorder *recorder, int options)
 {
     int status;
-    pid_t ended;
 
-    do
-        ended = waitpid(recorder->writer, &status, options);
-    while (ended < 0 && errno == EINTR);
-    if (ended != recorder->writer)
+    if (!hil_reap(recorder->writer, options, &status))
         return false;
+    const bool left = atomic_load_explicit(&recorder->shared->left, memory_order_acquire);
     recorder->writer = 0;
-    if (!WIFEXITED(status) && may_go_on(recorder) && start_writer(recorder) == 0)
+    if (!left && may_go_on(recorder) && start_writer(recorder) == 0)
         return false;
     atomic_store_explicit(&recorder->shared->must_wait, false, memory_order_relaxed);
-    if (!WIFEXITED(status))
+    if (!left)
         remember(recorder, -EOWNERDEAD);
     return true;
 }

@@ -241,11 +241,24 @@ static void schedule_deadline(const struct hil_executor_config *config, uint64_t
             (double)period * 1e-5 * share, (double)period * 1e-3);
 }
 
+/* A loop that is nice is late. It is not nice because the process that started it was. */
+static void take_back_nice(struct hil_executor_state *state)
+{
+    const int nice = getpriority(PRIO_PROCESS, 0);
+
+    if (nice > 0 && setpriority(PRIO_PROCESS, 0, 0))
+        hil_state_degrade(state,
+                          "nice %d, as it was started so: %s (start it without nice, or run as "
+                          "root)\n",
+                          nice, strerror(errno));
+}
+
 void hil_schedule_real_time(const struct hil_executor_config *config, uint64_t period_ns,
                             struct hil_executor_state *state)
 {
     bool fifo = config->scheduler == HIL_FIFO && config->priority > 0;
 
+    take_back_nice(state);
     if (!fifo && config->scheduler != HIL_DEADLINE)
         return;
     setpriority(PRIO_PROCESS, 0, NICEST); /* helps if the scheduler is refused */

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/reap.h"
 #include "../launch/exit_status.h"
 #include "server.h"
 
@@ -49,9 +50,10 @@ pid_t hil_scope_beside(const struct hil_scope *scope)
 /* If the run never existed, its end will not come, so the process is told to end. */
 void hil_scope_end(pid_t process)
 {
+    int status;
+
     if (process == 0)
         return;
     kill(process, SIGTERM);
-    while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
-        ;
+    hil_reap(process, 0, &status);
 }

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/reap.h"
 #include "../base/tool.h"
 #include "cores.h"
 #include "tracefs.h"
@@ -99,6 +100,7 @@ static _Noreturn void become_daemon(const struct hil_scenario *s, pid_t parent)
     close_range(3, ~0u, 0); /* HDF5 holds a lock on the recorder's file */
     if (!freopen("/dev/null", "r+", stdout) || !freopen("/dev/null", "r+", stderr))
         _exit(1);
+    hil_signals_default();
     execlp("lttng-sessiond", "lttng-sessiond", (char *)NULL);
     _exit(errno == ENOENT ? 127 : 126);
 }
@@ -125,7 +127,7 @@ static int start_daemon(struct hil_session *s)
         become_daemon(s->scenario, self);
     s->daemon = daemon; /* never a value that makes kill() signal many processes */
     for (int i = 0; i < PATIENCE; i++) {
-        if (waitpid(s->daemon, &status, WNOHANG) == s->daemon) {
+        if (hil_reap(s->daemon, WNOHANG, &status)) {
             s->daemon = 0;
             return explain_daemon(status);
         }
@@ -164,6 +166,7 @@ static void end_daemon(struct hil_session *s)
 {
     char said[SAID];
     char *const ask[] = {"lttng", "--no-sessiond", "--mi", "xml", "list", NULL};
+    int status;
 
     if (!s->daemon)
         return;
@@ -174,13 +177,13 @@ static void end_daemon(struct hil_session *s)
     }
     kill(s->daemon, SIGTERM);
     for (int i = 0; i < (s->stuck ? PATIENCE / 10 : PATIENCE); i++) {
-        if (waitpid(s->daemon, NULL, WNOHANG) == s->daemon)
+        if (hil_reap(s->daemon, WNOHANG, &status))
             return;
         nanosleep(&MOMENT, NULL);
     }
     /* the whole process group */
     kill(-s->daemon, SIGKILL);
-    waitpid(s->daemon, NULL, 0);
+    hil_reap(s->daemon, 0, &status);
 }
 
 /* --- the session ------------------------------------------------------------------------------ */

@@ -66,11 +66,12 @@ static double last_of(struct column c)
 
 /* --- a run ----------------------------------------------------------------------------------- */
 
-static void expect_joined(const char *keys)
+/* The program is started by `env` with some options. */
+static void expect_joined(const char *env, const char *keys)
 {
     scenario(keys);
     struct process run = start_run();
-    struct ended bench = run_command("%s %s %s", program_path("node-bench"),
+    struct ended bench = run_command("env %s %s %s %s", env, program_path("node-bench"),
                                      in_workspace("bench.yaml"), in_workspace("own"));
     struct ended e = finish(&run);
 
@@ -87,7 +88,12 @@ static void expect_joined(const char *keys)
 
 Test(join, a_program_is_a_node)
 {
-    expect_joined("duration_s: 0.5");
+    expect_joined("", "duration_s: 0.5");
+}
+
+Test(join, a_program_may_ignore_the_signal_of_children)
+{
+    expect_joined("--ignore-signal=CHLD", "duration_s: 0.5");
 }
 
 /* At an address that no other test has. */
@@ -109,7 +115,7 @@ static const char *over_tcp(const char *keys)
 
 Test(join, a_program_is_a_node_over_tcp)
 {
-    expect_joined(over_tcp("duration_s: 0.5"));
+    expect_joined("", over_tcp("duration_s: 0.5"));
 }
 
 /* --- one that is lost ------------------------------------------------------------------------ */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../../base/installed.h"
+#include "../../base/reap.h"
 
 static const char GUARDIAN_WORD[] = "--guard-device";
 
@@ -167,8 +168,7 @@ int hil_guardian_close(struct hil_guardian *g)
     }
     if (!g->process)
         return -ECHILD;
-    while (waitpid(g->process, &status, 0) < 0 && errno == EINTR)
-        continue;
+    hil_reap(g->process, 0, &status);
     g->process = 0;
     return WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
 }

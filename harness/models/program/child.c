@@ -1,5 +1,7 @@
 #include "child.h"
 
+#include "../../base/reap.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -68,8 +70,7 @@ static _Noreturn void child_become(char *const argv[], int socket, int report, p
     if (getppid() != parent)
         _exit(1);
     child_leave_core();
-    for (int i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL);
+    hil_signals_default();
     if (!rc) {
         execv(argv[0], argv);
         rc = -errno;
@@ -139,7 +140,7 @@ int hil_child_start(struct hil_child **child, char *const argv[])
 /* Whether it has ended. */
 static int child_reap(struct hil_child *c, int options)
 {
-    if (c->pid > 0 && waitpid(c->pid, &c->status, options) == c->pid)
+    if (c->pid > 0 && hil_reap(c->pid, options, &c->status))
         c->pid = 0;
     return c->pid <= 0;
 }
@@ -160,8 +161,10 @@ void hil_child_ended(struct hil_child *c, char *text, size_t size)
         snprintf(text, size, "it closed its socket");
     else if (WIFSIGNALED(c->status))
         snprintf(text, size, "it was ended by SIG%s", sigabbrev_np(WTERMSIG(c->status)));
-    else
+    else if (WIFEXITED(c->status))
         snprintf(text, size, "it ended with status %d", WEXITSTATUS(c->status));
+    else
+        snprintf(text, size, "it ended");
 }
 
 void hil_child_stop(struct hil_child *c)
