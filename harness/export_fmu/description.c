@@ -267,6 +267,9 @@ static void describe_co_simulation(FILE *to, const struct hil_fmu_description *d
     fputs("/>\n", to);
 }
 
+/* The stop time that tools offer; a user sets another one. */
+enum { DEFAULT_STEPS = 1000 };
+
 static void describe_rest(FILE *to, const struct hil_fmu_description *d)
 {
     fputs("  <LogCategories>\n"
@@ -275,6 +278,7 @@ static void describe_rest(FILE *to, const struct hil_fmu_description *d)
           "  </LogCategories>\n"
           "  <DefaultExperiment startTime=\"0\"",
           to);
+    xml_number_attribute(to, "stopTime", (double)(DEFAULT_STEPS * d->label->period_ns) * 1e-9);
     xml_number_attribute(to, "stepSize", (double)d->label->period_ns * 1e-9);
     fputs("/>\n", to);
 }

@@ -2,6 +2,7 @@
  * FMU. */
 #include "../models/fmu/fmi2.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,12 +84,12 @@ void fmi2FreeInstance(fmi2Component c)
         free_instance(c);
 }
 
-/* The standard sets only the start time here; everything else happens at the end of
+/* The standard sets only the times here; everything else happens at the end of
  * initialization. */
 fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real tolerance,
                                fmi2Real startTime, fmi2Boolean stopTimeDefined, fmi2Real stopTime)
 {
-    return (fmi2Status)hil_fmu_set_start(of(c), startTime);
+    return (fmi2Status)hil_fmu_set_times(of(c), startTime, stopTimeDefined ? stopTime : INFINITY);
 }
 
 fmi2Status fmi2EnterInitializationMode(fmi2Component c)
@@ -314,3 +315,24 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
 {
     return no_derivatives(c);
 }
+
+/* --- model exchange --------------------------------------------------------------------------- */
+
+/* No instance of this kind exists, but tools look for each function of the standard. */
+#define CANNOT(name, ...)                                                                          \
+    fmi2Status fmi2##name(fmi2Component c, ##__VA_ARGS__)                                          \
+    {                                                                                              \
+        return (fmi2Status)hil_fmu_say(of(c), HIL_FMU_ERROR, "it is for co-simulation only");      \
+    }
+
+CANNOT(SetTime, fmi2Real time)
+CANNOT(SetContinuousStates, const fmi2Real x[], size_t nx)
+CANNOT(EnterEventMode)
+CANNOT(NewDiscreteStates, fmi2EventInfo *eventInfo)
+CANNOT(EnterContinuousTimeMode)
+CANNOT(CompletedIntegratorStep, fmi2Boolean noSetFMUStatePriorToCurrentPoint,
+       fmi2Boolean *enterEventMode, fmi2Boolean *terminateSimulation)
+CANNOT(GetDerivatives, fmi2Real derivatives[], size_t nx)
+CANNOT(GetEventIndicators, fmi2Real eventIndicators[], size_t ni)
+CANNOT(GetContinuousStates, fmi2Real x[], size_t nx)
+CANNOT(GetNominalsOfContinuousStates, fmi2Real x_nominal[], size_t nx)

@@ -2,6 +2,7 @@
  * FMU. */
 #include "../models/fmu/fmi3.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,33 @@ fmi3Instance fmi3InstantiateCoSimulation(
     return NULL;
 }
 
+/* Our models are for co-simulation only. */
+static fmi3Instance refuse_kind(fmi3InstanceEnvironment environment, fmi3LogMessageCallback log)
+{
+    const struct fmi3_instance asked = {.environment = environment, .log = log};
+
+    fmi3_log((void *)&asked, HIL_FMU_ERROR, "it is for co-simulation only");
+    return NULL;
+}
+
+fmi3Instance fmi3InstantiateModelExchange(fmi3String instanceName, fmi3String instantiationToken,
+                                          fmi3String resourcePath, fmi3Boolean visible,
+                                          fmi3Boolean loggingOn,
+                                          fmi3InstanceEnvironment instanceEnvironment,
+                                          fmi3LogMessageCallback logMessage)
+{
+    return refuse_kind(instanceEnvironment, logMessage);
+}
+
+fmi3Instance fmi3InstantiateScheduledExecution(
+    fmi3String instanceName, fmi3String instantiationToken, fmi3String resourcePath,
+    fmi3Boolean visible, fmi3Boolean loggingOn, fmi3InstanceEnvironment instanceEnvironment,
+    fmi3LogMessageCallback logMessage, fmi3ClockUpdateCallback clockUpdate,
+    fmi3LockPreemptionCallback lockPreemption, fmi3UnlockPreemptionCallback unlockPreemption)
+{
+    return refuse_kind(instanceEnvironment, logMessage);
+}
+
 void fmi3FreeInstance(fmi3Instance instance)
 {
     if (instance)
@@ -82,7 +110,8 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean tolera
                                        fmi3Float64 tolerance, fmi3Float64 startTime,
                                        fmi3Boolean stopTimeDefined, fmi3Float64 stopTime)
 {
-    enum hil_fmu_status status = hil_fmu_set_start(of(instance), startTime);
+    enum hil_fmu_status status =
+        hil_fmu_set_times(of(instance), startTime, stopTimeDefined ? stopTime : INFINITY);
 
     return (fmi3Status)(status ? status : hil_fmu_enter_initialization(of(instance)));
 }
@@ -353,3 +382,21 @@ CANNOT(UpdateDiscreteStates, "events", fmi3Boolean *discreteStatesNeedUpdate,
        fmi3Boolean *terminateSimulation, fmi3Boolean *nominalsOfContinuousStatesChanged,
        fmi3Boolean *valuesOfContinuousStatesChanged, fmi3Boolean *nextEventTimeDefined,
        fmi3Float64 *nextEventTime)
+
+/* Those of model exchange and of scheduled execution. No instance of these kinds exists, but tools
+ * look for each function of the standard. */
+#define OF_STATES fmi3Float64 values[], size_t nContinuousStates
+
+CANNOT(EnterContinuousTimeMode, "continuous states")
+CANNOT(CompletedIntegratorStep, "continuous states", fmi3Boolean noSetFMUStatePriorToCurrentPoint,
+       fmi3Boolean *enterEventMode, fmi3Boolean *terminateSimulation)
+CANNOT(SetTime, "continuous states", fmi3Float64 time)
+CANNOT(SetContinuousStates, "continuous states", const OF_STATES)
+CANNOT(GetContinuousStateDerivatives, "continuous states", OF_STATES)
+CANNOT(GetEventIndicators, "event indicators", fmi3Float64 indicators[], size_t nEventIndicators)
+CANNOT(GetContinuousStates, "continuous states", OF_STATES)
+CANNOT(GetNominalsOfContinuousStates, "continuous states", OF_STATES)
+CANNOT(GetNumberOfEventIndicators, "event indicators", size_t *nEventIndicators)
+CANNOT(GetNumberOfContinuousStates, "continuous states", size_t *nContinuousStates)
+CANNOT(ActivateModelPartition, "model partitions", fmi3ValueReference clockReference,
+       fmi3Float64 activationTime)

@@ -27,7 +27,7 @@ struct hil_fmu_instance {
     bool outdated;   /* values have changed since the component was made */
     enum fmu_mode mode;
     uint64_t period_ns, steps;
-    double period_s, start_s;
+    double period_s, start_s, stop_s; /* stop_s: infinite if the tool gave none */
 };
 
 /* --- messages ------------------------------------------------------------------------------- */
@@ -90,6 +90,7 @@ static void fmu_begin(struct hil_fmu_instance *f)
     *f->values[HIL_FMU_STEP_SIZE] = (double)f->label.period_ns * 1e-9;
     f->steps = 0;
     f->start_s = 0;
+    f->stop_s = INFINITY;
     f->mode = FMU_INSTANTIATED;
 }
 
@@ -219,12 +220,20 @@ static enum hil_fmu_status fmu_expect(const struct hil_fmu_instance *f, enum fmu
                        fmu_modes[mode]);
 }
 
-enum hil_fmu_status hil_fmu_set_start(struct hil_fmu_instance *f, double start_s)
+enum hil_fmu_status hil_fmu_set_times(struct hil_fmu_instance *f, double start_s, double stop_s)
 {
     enum hil_fmu_status status = fmu_expect(f, FMU_INSTANTIATED, "the start time");
 
+    if (!status && !(isfinite(start_s) && start_s <= stop_s))
+        status = hil_fmu_say(f, HIL_FMU_ERROR,
+                             "the start time is %g s and the stop time %g s; allowed: a finite "
+                             "start time that is not after the stop time",
+                             start_s, stop_s);
+    if (status)
+        return status;
     f->start_s = start_s;
-    return status;
+    f->stop_s = stop_s;
+    return HIL_FMU_OK;
 }
 
 enum hil_fmu_status hil_fmu_enter_initialization(struct hil_fmu_instance *f)
@@ -350,6 +359,12 @@ static uint64_t fmu_periods(const struct hil_fmu_instance *f, double from_s, dou
                     "the communication step begins at %.12g s; allowed: %.12g s, where the last "
                     "one ended",
                     from_s, hil_fmu_time(f));
+        return 0;
+    }
+    if (from_s + size_s > f->stop_s + f->period_s / 2) {
+        hil_fmu_say(f, HIL_FMU_ERROR,
+                    "the communication step ends at %.12g s; allowed: up to %.12g s, the stop time",
+                    from_s + size_s, f->stop_s);
         return 0;
     }
     return (uint64_t)periods;

@@ -34,7 +34,9 @@ void hil_fmu_free(struct hil_fmu_instance *instance);
 enum hil_fmu_status hil_fmu_say(const struct hil_fmu_instance *instance, enum hil_fmu_status status,
                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-enum hil_fmu_status hil_fmu_set_start(struct hil_fmu_instance *instance, double start_s);
+/* `stop_s` is infinite if the tool defined no stop time. A step past it is an error. */
+enum hil_fmu_status hil_fmu_set_times(struct hil_fmu_instance *instance, double start_s,
+                                      double stop_s);
 enum hil_fmu_status hil_fmu_enter_initialization(struct hil_fmu_instance *instance);
 enum hil_fmu_status hil_fmu_exit_initialization(struct hil_fmu_instance *instance);
 enum hil_fmu_status hil_fmu_reset(struct hil_fmu_instance *instance);

@@ -155,6 +155,18 @@ void *tool_instantiate(const struct fmu_tool *tool, const char *token)
                                                   NULL, 0, NULL, said3, NULL);
 }
 
+void *tool_instantiate_other(const struct fmu_tool *tool, unsigned kind)
+{
+    if (tool->version == 2)
+        return CALL(tool, 2, Instantiate)("one", fmi2ModelExchange, tool->token, "", &callbacks,
+                                          fmi2False, fmi2False);
+    if (kind == 0)
+        return CALL(tool, 3, InstantiateModelExchange)("one", tool->token, NULL, false, false, NULL,
+                                                       said3);
+    return CALL(tool, 3, InstantiateScheduledExecution)("one", tool->token, NULL, false, false,
+                                                        NULL, said3, NULL, NULL, NULL);
+}
+
 void tool_free(const struct fmu_tool *tool, void *instance)
 {
     if (tool->version == 2)
@@ -165,9 +177,12 @@ void tool_free(const struct fmu_tool *tool, void *instance)
 
 int tool_enter(const struct fmu_tool *tool, void *instance, double start)
 {
+    const bool stops = tool->stop > 0;
+
     if (tool->version == 3)
-        return (int)CALL(tool, 3, EnterInitializationMode)(instance, false, 0, start, false, 0);
-    int status = (int)CALL(tool, 2, SetupExperiment)(instance, 0, 0, start, 0, 0);
+        return (int)CALL(tool, 3, EnterInitializationMode)(instance, false, 0, start, stops,
+                                                           tool->stop);
+    int status = (int)CALL(tool, 2, SetupExperiment)(instance, 0, 0, start, stops, tool->stop);
     return status ? status : (int)CALL(tool, 2, EnterInitializationMode)(instance);
 }
 

@@ -13,6 +13,7 @@ struct fmu_tool {
     int version;
     void *library;
     char *xml, folder[64], identifier[64], token[64];
+    double stop; /* the stop time; 0: none */
 };
 
 /* Loads the FMU at `path`. Its folder must be the test's; NAME in it is removed at the end. */
@@ -26,6 +27,9 @@ enum { TOOL_OK, TOOL_WARNING, TOOL_DISCARD, TOOL_ERROR, TOOL_FATAL };
 extern char tool_said[1024];
 
 void *tool_instantiate(const struct fmu_tool *tool, const char *token); /* NULL: the FMU's own */
+
+/* Asks for another kind of instance: 0 for model exchange, 1 for scheduled execution. */
+void *tool_instantiate_other(const struct fmu_tool *tool, unsigned kind);
 void tool_free(const struct fmu_tool *tool, void *instance);
 
 int tool_initialize(const struct fmu_tool *tool, void *instance, double start); /* both modes */

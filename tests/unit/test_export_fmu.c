@@ -3,6 +3,7 @@
  * numbers as the models, bit for bit, and refuse invalid calls.
  */
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -412,6 +413,216 @@ Test(export_fmu, states_are_saved_and_restored)
         cr_expect_eq(tool_free_state(&tool, other, &carried), TOOL_OK);
         tool_free(&tool, one);
         tool_free(&tool, other);
+        tool_close(&tool);
+        take_away("fmu");
+    }
+}
+
+/* --- what tools look for -------------------------------------------------------------------- */
+
+/* The functions of fmi2Functions.h and of fmi3Functions.h, by the text of the standards. A tool may
+ * look for all of them, whatever the kind of FMU. */
+static const char *const functions2[] = {"GetTypesPlatform",
+                                         "GetVersion",
+                                         "SetDebugLogging",
+                                         "Instantiate",
+                                         "FreeInstance",
+                                         "SetupExperiment",
+                                         "EnterInitializationMode",
+                                         "ExitInitializationMode",
+                                         "Terminate",
+                                         "Reset",
+                                         "GetReal",
+                                         "GetInteger",
+                                         "GetBoolean",
+                                         "GetString",
+                                         "SetReal",
+                                         "SetInteger",
+                                         "SetBoolean",
+                                         "SetString",
+                                         "GetFMUstate",
+                                         "SetFMUstate",
+                                         "FreeFMUstate",
+                                         "SerializedFMUstateSize",
+                                         "SerializeFMUstate",
+                                         "DeSerializeFMUstate",
+                                         "GetDirectionalDerivative",
+                                         "EnterEventMode",
+                                         "NewDiscreteStates",
+                                         "EnterContinuousTimeMode",
+                                         "CompletedIntegratorStep",
+                                         "SetTime",
+                                         "SetContinuousStates",
+                                         "GetDerivatives",
+                                         "GetEventIndicators",
+                                         "GetContinuousStates",
+                                         "GetNominalsOfContinuousStates",
+                                         "SetRealInputDerivatives",
+                                         "GetRealOutputDerivatives",
+                                         "DoStep",
+                                         "CancelStep",
+                                         "GetStatus",
+                                         "GetRealStatus",
+                                         "GetIntegerStatus",
+                                         "GetBooleanStatus",
+                                         "GetStringStatus",
+                                         NULL};
+
+static const char *const functions3[] = {"GetVersion",
+                                         "SetDebugLogging",
+                                         "InstantiateModelExchange",
+                                         "InstantiateCoSimulation",
+                                         "InstantiateScheduledExecution",
+                                         "FreeInstance",
+                                         "EnterInitializationMode",
+                                         "ExitInitializationMode",
+                                         "EnterEventMode",
+                                         "Terminate",
+                                         "Reset",
+                                         "GetFloat32",
+                                         "GetFloat64",
+                                         "GetInt8",
+                                         "GetUInt8",
+                                         "GetInt16",
+                                         "GetUInt16",
+                                         "GetInt32",
+                                         "GetUInt32",
+                                         "GetInt64",
+                                         "GetUInt64",
+                                         "GetBoolean",
+                                         "GetString",
+                                         "GetBinary",
+                                         "GetClock",
+                                         "SetFloat32",
+                                         "SetFloat64",
+                                         "SetInt8",
+                                         "SetUInt8",
+                                         "SetInt16",
+                                         "SetUInt16",
+                                         "SetInt32",
+                                         "SetUInt32",
+                                         "SetInt64",
+                                         "SetUInt64",
+                                         "SetBoolean",
+                                         "SetString",
+                                         "SetBinary",
+                                         "SetClock",
+                                         "GetNumberOfVariableDependencies",
+                                         "GetVariableDependencies",
+                                         "GetFMUState",
+                                         "SetFMUState",
+                                         "FreeFMUState",
+                                         "SerializedFMUStateSize",
+                                         "SerializeFMUState",
+                                         "DeserializeFMUState",
+                                         "GetDirectionalDerivative",
+                                         "GetAdjointDerivative",
+                                         "EnterConfigurationMode",
+                                         "ExitConfigurationMode",
+                                         "GetIntervalDecimal",
+                                         "GetIntervalFraction",
+                                         "GetShiftDecimal",
+                                         "GetShiftFraction",
+                                         "SetIntervalDecimal",
+                                         "SetIntervalFraction",
+                                         "SetShiftDecimal",
+                                         "SetShiftFraction",
+                                         "EvaluateDiscreteStates",
+                                         "UpdateDiscreteStates",
+                                         "EnterContinuousTimeMode",
+                                         "CompletedIntegratorStep",
+                                         "SetTime",
+                                         "SetContinuousStates",
+                                         "GetContinuousStateDerivatives",
+                                         "GetEventIndicators",
+                                         "GetContinuousStates",
+                                         "GetNominalsOfContinuousStates",
+                                         "GetNumberOfEventIndicators",
+                                         "GetNumberOfContinuousStates",
+                                         "EnterStepMode",
+                                         "GetOutputDerivatives",
+                                         "DoStep",
+                                         "ActivateModelPartition",
+                                         NULL};
+
+static bool is_function(const char *name, int version)
+{
+    const char *const *functions = version == 2 ? functions2 : functions3;
+
+    if (strncmp(name, version == 2 ? "fmi2" : "fmi3", 4) != 0)
+        return false;
+    while (*functions && strcmp(*functions, name + 4) != 0)
+        functions++;
+    return *functions;
+}
+
+/* The library exports each function of the standard, and nothing else. */
+static void expect_functions(const struct fmu_tool *tool)
+{
+    const char *const *functions = tool->version == 2 ? functions2 : functions3;
+    char line[512], name[100];
+
+    for (; *functions; functions++) {
+        snprintf(name, sizeof name, "fmi%d%s", tool->version, *functions);
+        cr_expect(dlsym(tool->library, name), "there is no %s", name);
+    }
+    snprintf(line, sizeof line, "nm -D --defined-only -P %s/binaries/*/*.so", tool->folder);
+    FILE *symbols = popen(line, "r");
+    cr_assert_not_null(symbols);
+    while (fgets(line, sizeof line, symbols))
+        if (sscanf(line, "%99s", name) == 1)
+            cr_expect(is_function(name, tool->version), "it exports %s", name);
+    cr_expect_eq(pclose(symbols), 0);
+}
+
+Test(export_fmu, each_function_of_the_standard_is_there)
+{
+    for (int version = 2; version <= 3; version++) {
+        struct fmu_tool tool;
+        open_fmu(&tool, "buck", version, 1);
+        expect_functions(&tool);
+        tool_close(&tool);
+        take_away("fmu");
+    }
+}
+
+Test(export_fmu, it_is_for_co_simulation_only)
+{
+    struct fmu_tool tool;
+
+    open_fmu(&tool, "buck", 2, 1);
+    cr_expect_null(tool_instantiate_other(&tool, 0));
+    expect_said_part("it is for co-simulation only");
+    tool_close(&tool);
+    take_away("fmu");
+    open_fmu(&tool, "buck", 3, 1);
+    for (unsigned kind = 0; kind < 2; kind++) {
+        tool_said[0] = '\0';
+        cr_expect_null(tool_instantiate_other(&tool, kind));
+        expect_said_part("it is for co-simulation only");
+    }
+    tool_close(&tool);
+}
+
+/* The description offers a stop time, and a step past the tool's own one is refused. */
+Test(export_fmu, there_is_a_stop_time)
+{
+    for (int version = 2; version <= 3; version++) {
+        struct fmu_tool tool;
+        open_fmu(&tool, "buck", version, 1);
+        cr_expect(strstr(tool.xml, "startTime=\"0\" stopTime=\"0.02\" stepSize=\"2e-05\""), "%s",
+                  tool.xml);
+        tool.stop = 3 * period_s;
+        void *instance = tool_instantiate(&tool, NULL);
+        cr_assert_eq(tool_initialize(&tool, instance, 0), TOOL_OK, "%s", tool_said);
+        for (unsigned step = 0; step < 3; step++)
+            cr_expect_eq(tool_step(&tool, instance, step * period_s, period_s), TOOL_OK, "%s",
+                         tool_said);
+        cr_expect_eq(tool_step(&tool, instance, 3 * period_s, period_s), TOOL_ERROR);
+        expect_said_part("ends at 8e-05 s; allowed: up to 6e-05 s, the stop time");
+        cr_expect_eq(tool_reset(&tool, instance), TOOL_OK);
+        cr_expect_eq(tool_initialize(&tool, instance, 1), TOOL_ERROR);
+        tool_free(&tool, instance);
         tool_close(&tool);
         take_away("fmu");
     }

@@ -1,7 +1,7 @@
 /*
- * The C interface of FMI 2.0 (Functional Mock-up Interface, fmi-standard.org) for co-simulation,
- * declared by hand from the standard, version 2.0.4: section 2.1 has what both kinds of FMU share,
- * section 4.2 has co-simulation. Names and the order of values are the standard's.
+ * The C interface of FMI 2.0 (Functional Mock-up Interface, fmi-standard.org), declared by hand
+ * from the standard, version 2.0.4: section 2.1 has what both kinds of FMU share, section 3.2 has
+ * model exchange, section 4.2 has co-simulation. Names and the order of values are the standard's.
  *
  * Each function is declared twice: its type (fmi2DoStepTYPE) is for code that loads an FMU, and the
  * function itself (fmi2DoStep) is for code that implements one. This header stands alone; it is
@@ -160,6 +160,33 @@ typedef fmi2Status fmi2GetBooleanStatusTYPE(fmi2Component c, const fmi2StatusKin
 typedef fmi2Status fmi2GetStringStatusTYPE(fmi2Component c, const fmi2StatusKind s,
                                            fmi2String *value);
 
+/* --- model exchange: 3.2.1, 3.2.2 ------------------------------------------------------------- */
+
+typedef struct {
+    fmi2Boolean newDiscreteStatesNeeded;
+    fmi2Boolean terminateSimulation;
+    fmi2Boolean nominalsOfContinuousStatesChanged;
+    fmi2Boolean valuesOfContinuousStatesChanged;
+    fmi2Boolean nextEventTimeDefined;
+    fmi2Real nextEventTime;
+} fmi2EventInfo;
+
+typedef fmi2Status fmi2SetTimeTYPE(fmi2Component c, fmi2Real time);
+typedef fmi2Status fmi2SetContinuousStatesTYPE(fmi2Component c, const fmi2Real x[], size_t nx);
+typedef fmi2Status fmi2EnterEventModeTYPE(fmi2Component c);
+typedef fmi2Status fmi2NewDiscreteStatesTYPE(fmi2Component c, fmi2EventInfo *eventInfo);
+typedef fmi2Status fmi2EnterContinuousTimeModeTYPE(fmi2Component c);
+typedef fmi2Status fmi2CompletedIntegratorStepTYPE(fmi2Component c,
+                                                   fmi2Boolean noSetFMUStatePriorToCurrentPoint,
+                                                   fmi2Boolean *enterEventMode,
+                                                   fmi2Boolean *terminateSimulation);
+typedef fmi2Status fmi2GetDerivativesTYPE(fmi2Component c, fmi2Real derivatives[], size_t nx);
+typedef fmi2Status fmi2GetEventIndicatorsTYPE(fmi2Component c, fmi2Real eventIndicators[],
+                                              size_t ni);
+typedef fmi2Status fmi2GetContinuousStatesTYPE(fmi2Component c, fmi2Real x[], size_t nx);
+typedef fmi2Status fmi2GetNominalsOfContinuousStatesTYPE(fmi2Component c, fmi2Real x_nominal[],
+                                                         size_t nx);
+
 /* --- functions that every FMU exports, whatever its capabilities ------------------------------ */
 
 #ifdef __GNUC__
@@ -200,6 +227,16 @@ extern fmi2GetRealStatusTYPE fmi2GetRealStatus;
 extern fmi2GetIntegerStatusTYPE fmi2GetIntegerStatus;
 extern fmi2GetBooleanStatusTYPE fmi2GetBooleanStatus;
 extern fmi2GetStringStatusTYPE fmi2GetStringStatus;
+extern fmi2SetTimeTYPE fmi2SetTime;
+extern fmi2SetContinuousStatesTYPE fmi2SetContinuousStates;
+extern fmi2EnterEventModeTYPE fmi2EnterEventMode;
+extern fmi2NewDiscreteStatesTYPE fmi2NewDiscreteStates;
+extern fmi2EnterContinuousTimeModeTYPE fmi2EnterContinuousTimeMode;
+extern fmi2CompletedIntegratorStepTYPE fmi2CompletedIntegratorStep;
+extern fmi2GetDerivativesTYPE fmi2GetDerivatives;
+extern fmi2GetEventIndicatorsTYPE fmi2GetEventIndicators;
+extern fmi2GetContinuousStatesTYPE fmi2GetContinuousStates;
+extern fmi2GetNominalsOfContinuousStatesTYPE fmi2GetNominalsOfContinuousStates;
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

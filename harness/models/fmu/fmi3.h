@@ -1,8 +1,8 @@
 /*
- * The C interface of FMI 3.0 (Functional Mock-up Interface, fmi-standard.org) for co-simulation,
- * declared by hand from the standard: sections 2.2 and 2.3 have what all kinds of FMU share,
- * section 4.2 has co-simulation; parts are named here by its headings. Names and the order of
- * values are the standard's.
+ * The C interface of FMI 3.0 (Functional Mock-up Interface, fmi-standard.org), declared by hand
+ * from the standard: sections 2.2 and 2.3 have what all kinds of FMU share, section 3.2 has model
+ * exchange, section 4.2 has co-simulation, section 5.2 has scheduled execution; parts are named
+ * here by its headings. Names and the order of values are the standard's.
  *
  * Each function is declared twice: its type (fmi3DoStepTYPE) is for code that loads an FMU, and the
  * function itself (fmi3DoStep) is for code that implements one. This header stands alone; it is
@@ -65,6 +65,9 @@ typedef void (*fmi3IntermediateUpdateCallback)(
     fmi3Boolean intermediateVariableSetRequested, fmi3Boolean intermediateVariableGetAllowed,
     fmi3Boolean intermediateStepFinished, fmi3Boolean canReturnEarly,
     fmi3Boolean *earlyReturnRequested, fmi3Float64 *earlyReturnTime);
+typedef void (*fmi3ClockUpdateCallback)(fmi3InstanceEnvironment instanceEnvironment);
+typedef void (*fmi3LockPreemptionCallback)(void);
+typedef void (*fmi3UnlockPreemptionCallback)(void);
 
 /* --- from instantiation to the end: "State Machines" ------------------------------------------ */
 
@@ -81,6 +84,17 @@ typedef fmi3Instance fmi3InstantiateCoSimulationTYPE(
     fmi3Boolean earlyReturnAllowed, const fmi3ValueReference requiredIntermediateVariables[],
     size_t nRequiredIntermediateVariables, fmi3InstanceEnvironment instanceEnvironment,
     fmi3LogMessageCallback logMessage, fmi3IntermediateUpdateCallback intermediateUpdate);
+typedef fmi3Instance fmi3InstantiateModelExchangeTYPE(fmi3String instanceName,
+                                                      fmi3String instantiationToken,
+                                                      fmi3String resourcePath, fmi3Boolean visible,
+                                                      fmi3Boolean loggingOn,
+                                                      fmi3InstanceEnvironment instanceEnvironment,
+                                                      fmi3LogMessageCallback logMessage);
+typedef fmi3Instance fmi3InstantiateScheduledExecutionTYPE(
+    fmi3String instanceName, fmi3String instantiationToken, fmi3String resourcePath,
+    fmi3Boolean visible, fmi3Boolean loggingOn, fmi3InstanceEnvironment instanceEnvironment,
+    fmi3LogMessageCallback logMessage, fmi3ClockUpdateCallback clockUpdate,
+    fmi3LockPreemptionCallback lockPreemption, fmi3UnlockPreemptionCallback unlockPreemption);
 typedef void fmi3FreeInstanceTYPE(fmi3Instance instance);
 
 typedef fmi3Status fmi3EnterInitializationModeTYPE(fmi3Instance instance,
@@ -240,7 +254,40 @@ typedef fmi3Status fmi3DoStepTYPE(fmi3Instance instance, fmi3Float64 currentComm
                                   fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn,
                                   fmi3Float64 *lastSuccessfulTime);
 
-/* --- functions that every FMU for co-simulation exports --------------------------------------- */
+/* --- model exchange: 3.2, "Model Exchange API" ------------------------------------------------ */
+
+typedef fmi3Status fmi3EnterContinuousTimeModeTYPE(fmi3Instance instance);
+typedef fmi3Status fmi3CompletedIntegratorStepTYPE(fmi3Instance instance,
+                                                   fmi3Boolean noSetFMUStatePriorToCurrentPoint,
+                                                   fmi3Boolean *enterEventMode,
+                                                   fmi3Boolean *terminateSimulation);
+typedef fmi3Status fmi3SetTimeTYPE(fmi3Instance instance, fmi3Float64 time);
+typedef fmi3Status fmi3SetContinuousStatesTYPE(fmi3Instance instance,
+                                               const fmi3Float64 continuousStates[],
+                                               size_t nContinuousStates);
+typedef fmi3Status fmi3GetContinuousStateDerivativesTYPE(fmi3Instance instance,
+                                                         fmi3Float64 derivatives[],
+                                                         size_t nContinuousStates);
+typedef fmi3Status fmi3GetEventIndicatorsTYPE(fmi3Instance instance, fmi3Float64 eventIndicators[],
+                                              size_t nEventIndicators);
+typedef fmi3Status fmi3GetContinuousStatesTYPE(fmi3Instance instance,
+                                               fmi3Float64 continuousStates[],
+                                               size_t nContinuousStates);
+typedef fmi3Status fmi3GetNominalsOfContinuousStatesTYPE(fmi3Instance instance,
+                                                         fmi3Float64 nominals[],
+                                                         size_t nContinuousStates);
+typedef fmi3Status fmi3GetNumberOfEventIndicatorsTYPE(fmi3Instance instance,
+                                                      size_t *nEventIndicators);
+typedef fmi3Status fmi3GetNumberOfContinuousStatesTYPE(fmi3Instance instance,
+                                                       size_t *nContinuousStates);
+
+/* --- scheduled execution: 5.2, "Scheduled Execution API" -------------------------------------- */
+
+typedef fmi3Status fmi3ActivateModelPartitionTYPE(fmi3Instance instance,
+                                                  fmi3ValueReference clockReference,
+                                                  fmi3Float64 activationTime);
+
+/* --- functions that every FMU exports, whatever its kind -------------------------------------- */
 
 #ifdef __GNUC__
 #pragma GCC visibility push(default)
@@ -248,7 +295,9 @@ typedef fmi3Status fmi3DoStepTYPE(fmi3Instance instance, fmi3Float64 currentComm
 
 extern fmi3GetVersionTYPE fmi3GetVersion;
 extern fmi3SetDebugLoggingTYPE fmi3SetDebugLogging;
+extern fmi3InstantiateModelExchangeTYPE fmi3InstantiateModelExchange;
 extern fmi3InstantiateCoSimulationTYPE fmi3InstantiateCoSimulation;
+extern fmi3InstantiateScheduledExecutionTYPE fmi3InstantiateScheduledExecution;
 extern fmi3FreeInstanceTYPE fmi3FreeInstance;
 extern fmi3EnterInitializationModeTYPE fmi3EnterInitializationMode;
 extern fmi3ExitInitializationModeTYPE fmi3ExitInitializationMode;
@@ -308,6 +357,17 @@ extern fmi3UpdateDiscreteStatesTYPE fmi3UpdateDiscreteStates;
 extern fmi3EnterStepModeTYPE fmi3EnterStepMode;
 extern fmi3GetOutputDerivativesTYPE fmi3GetOutputDerivatives;
 extern fmi3DoStepTYPE fmi3DoStep;
+extern fmi3EnterContinuousTimeModeTYPE fmi3EnterContinuousTimeMode;
+extern fmi3CompletedIntegratorStepTYPE fmi3CompletedIntegratorStep;
+extern fmi3SetTimeTYPE fmi3SetTime;
+extern fmi3SetContinuousStatesTYPE fmi3SetContinuousStates;
+extern fmi3GetContinuousStateDerivativesTYPE fmi3GetContinuousStateDerivatives;
+extern fmi3GetEventIndicatorsTYPE fmi3GetEventIndicators;
+extern fmi3GetContinuousStatesTYPE fmi3GetContinuousStates;
+extern fmi3GetNominalsOfContinuousStatesTYPE fmi3GetNominalsOfContinuousStates;
+extern fmi3GetNumberOfEventIndicatorsTYPE fmi3GetNumberOfEventIndicators;
+extern fmi3GetNumberOfContinuousStatesTYPE fmi3GetNumberOfContinuousStates;
+extern fmi3ActivateModelPartitionTYPE fmi3ActivateModelPartition;
 
 #ifdef __GNUC__
 #pragma GCC visibility pop
