@@ -19,6 +19,15 @@ enum { HIL_STATUS_TAKEN = 0x7f };
 
 bool hil_reap(pid_t child, int options, int *status);
 
+/* Waits a moment for the end of the child, and returns earlier if it ends. Reaps nothing. */
+void hil_await_end(pid_t child, unsigned milliseconds);
+
+/*
+ * Waits for the end of a child that was asked to end. If it does not end within the time, as it is
+ * stopped, says so of `name` on stderr and kills it. *status is as above.
+ */
+void hil_reap_within(pid_t child, unsigned milliseconds, const char *name, int *status);
+
 /* All signals of the process do what they do by default, and none is blocked. */
 void hil_signals_default(void);
 

@@ -208,6 +208,8 @@ static void guard(const struct loans *l, int life)
     _exit(failed ? 1 : 0);
 }
 
+enum { PUT_BACK_MS = 30000 };
+
 static int start_guardian(struct hil_fix *fix, const struct loans *l)
 {
     int ends[2];
@@ -251,7 +253,7 @@ int hil_fix_end(struct hil_fix *fix)
     if (fix->guardian <= 0)
         return 0;
     close(fix->life);
-    hil_reap(fix->guardian, 0, &status);
+    hil_reap_within(fix->guardian, PUT_BACK_MS, "hl-fix", &status);
     fix->guardian = 0;
     return status ? -EIO : 0;
 }

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/pulse.h"
 #include "../base/reap.h"
 #include "../run/node_name.h"
-#include "pulse.h"
 
 /* How long processes may take to end when told to: running processes, and those that are still
  * starting. */
@@ -234,7 +234,7 @@ static void children_kill_hung(struct hil_children *c)
     struct hil_state *state = c->process.run->state;
     const uint64_t looks = s->hang_limit_ns / HIL_LOOK_NS;
 
-    for (unsigned i = 0; looks && i < c->count; i++) {
+    for (unsigned i = 0; looks && !c->held_up && i < c->count; i++) {
         struct hil_executor_state *e = &state->executors[i];
         if (!c->pids[i] || !hil_pulse_stops(&c->are[i].pulse, atomic_load(&e->heartbeat), looks))
             continue;

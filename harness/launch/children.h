@@ -12,9 +12,6 @@
 #include "launcher.h"
 #include "process.h"
 
-/* Interval of looks. Each look takes a real-time loop off its core for a moment. */
-enum { HIL_LOOK_NS = 20000000 };
-
 struct hil_child;
 
 struct hil_children {
@@ -24,6 +21,7 @@ struct hil_children {
     struct hil_child *are;       /* by executor */
     unsigned count, alive;
     unsigned looks_since_stop;
+    bool held_up; /* they wait for the writer of the record, so none of them hangs */
     bool failed;  /* a process ended that should not have */
     bool refused; /* a process was refused because other nodes have another scenario */
 };

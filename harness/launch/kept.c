@@ -28,8 +28,10 @@ int hil_kept_open(struct hil_kept *k, const char *wanted, FILE *messages)
 
 const char *hil_kept_words(int record_rc)
 {
-    return record_rc == -EOWNERDEAD ? "the process that writes it was killed"
-                                    : strerror(-record_rc);
+    return record_rc == -EOWNERDEAD  ? "the process that writes it was killed"
+           : record_rc == -ETIMEDOUT ? "the process that writes it (hl-record) stands still, and "
+                                       "cannot be killed"
+                                     : strerror(-record_rc);
 }
 
 void hil_kept_tell(struct hil_kept *k, int rc, const char *then, FILE *messages)

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/pulse.h"
 #include "../record/recorder.h"
 #include "../tracing/session.h"
 #include "children.h"
@@ -38,6 +39,8 @@ struct launcher {
     struct hil_tuning_server *tuning; /* NULL: the run cannot be tuned */
     bool failed;                      /* a child failed, or something that the loops depend on */
     unsigned writer_restarts;         /* number of restarts already reported */
+    unsigned writers_hung;            /* of these, writers that stood still */
+    uint64_t record_waits;            /* at the last look */
 };
 
 /* --- before -------------------------------------------------------------------------------- */
@@ -195,21 +198,40 @@ static int stop_trace(struct launcher *l)
 
 static void warn_of_writers(struct launcher *l)
 {
-    const unsigned restarts = l->run.recorder ? hil_recorder_restarts(l->run.recorder) : 0;
+    const unsigned restarts = hil_recorder_restarts(l->run.recorder);
+    const unsigned hung = hil_recorder_hung(l->run.recorder);
 
+    if (hung > l->writers_hung && !l->launch->keep_quiet)
+        fprintf(
+            stderr,
+            "warning: %s/trace.h5: the process that writes it (hl-record) stood still for %g s\n",
+            l->kept.out, (double)l->scenario->hang_limit_ns * 1e-9);
     if (restarts > l->writer_restarts && !l->launch->keep_quiet)
         fprintf(stderr, "warning: %s/trace.h5: %s; another process continues\n", l->kept.out,
                 hil_kept_words(-EOWNERDEAD));
     l->writer_restarts = restarts;
+    l->writers_hung = hung;
+}
+
+/* Processes that wait for the writer do not hang. */
+static void see_who_waits(struct launcher *l)
+{
+    const uint64_t waits = hil_recorder_waits(l->run.recorder);
+
+    l->children.held_up = waits != l->record_waits;
+    l->record_waits = waits;
 }
 
 /* Reports a lost record at once, rather than after hours at the end. */
 static void check_record(struct launcher *l)
 {
     const bool ends = l->scenario->on_record_error == HIL_RECORD_END;
-    const int rc = l->run.recorder ? hil_recorder_check(l->run.recorder) : 0;
 
+    if (!l->run.recorder)
+        return;
+    const int rc = hil_recorder_check(l->run.recorder);
     warn_of_writers(l);
+    see_who_waits(l);
     if (!rc || l->kept.record_rc)
         return;
     hil_kept_tell(&l->kept, rc, ends ? "; the run ends" : "; the run continues without a record",

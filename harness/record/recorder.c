@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "../base/deaf.h"
+#include "../base/pulse.h"
 #include "../base/reap.h"
 #include "../h5/journal.h"
 #include "continuation.h"
@@ -35,6 +36,7 @@ enum {
     CACHE_LINE = 64,
     WRITER_PERIOD_NS = 5000000, /* interval of its looks */
     WRITER_PERIOD_REAL_TIME_NS = 50000000,
+    LOOK_MS = HIL_LOOK_NS / 1000000,
     WAIT_NS = 50000,    /* interval at which a lossless loop checks for room */
     WRITER_ROWS = 1024, /* rows written before their room is released */
     RING_ROWS_MIN = 4096,
@@ -55,7 +57,7 @@ struct hil_stream {
     _Atomic uint64_t dropped;
     uint64_t mask; /* number of rows in the ring - 1 */
     double *rows;
-    const _Atomic bool *must_wait; /* to wait for room, while a lossless writer runs */
+    struct shared *shared;
     unsigned width;
 
     alignas(CACHE_LINE) _Atomic uint64_t tail; /* this cache line belongs to the writer */
@@ -65,10 +67,12 @@ _Static_assert(sizeof(struct hil_stream) == 2 * CACHE_LINE, "one line for either
 
 /* The memory shared with child processes; the rings follow it. */
 struct shared {
-    _Atomic bool must_wait;
+    _Atomic bool must_wait;     /* loops wait for room, while a lossless writer runs */
     _Atomic uint64_t discarded; /* rows that the writer discarded after its error */
     _Atomic bool writing;       /* set by the writer: the trace exists */
     _Atomic bool left;          /* set by the writer: its end is orderly */
+    _Atomic uint64_t beats;     /* of the writer, each time that it makes progress */
+    _Atomic uint64_t waits;     /* of loops for room, as the writer is behind */
     _Atomic bool stop;          /* tells the writer to end */
     _Atomic int error;          /* the first error */
     _Atomic unsigned drained;   /* the ring that the writer is emptying, or emptied last */
@@ -90,6 +94,9 @@ struct hil_recorder {
     struct hil_recorder_owner owner;
     pid_t writer;     /* 0: none */
     unsigned writers; /* number of writers that were started */
+    uint64_t looks;   /* how many looks a writer may make no progress; 0: any number */
+    struct hil_pulse pulse;
+    unsigned hung; /* number of writers that were killed because they made none */
     bool finished;
 };
 
@@ -107,7 +114,8 @@ static bool wait_for_room(struct hil_stream *stream, uint64_t head)
 {
     const struct timespec pause = {.tv_nsec = WAIT_NS};
 
-    while (atomic_load_explicit(stream->must_wait, memory_order_relaxed)) {
+    while (atomic_load_explicit(&stream->shared->must_wait, memory_order_relaxed)) {
+        atomic_fetch_add_explicit(&stream->shared->waits, 1, memory_order_relaxed);
         nanosleep(&pause, NULL);
         if (has_room(stream, head))
             return true;
@@ -194,6 +202,7 @@ static void write_rows(struct hil_recorder *recorder, unsigned ring, const doubl
     const unsigned index = stream_of(recorder, ring);
 
     atomic_store_explicit(&recorder->shared->drained, ring, memory_order_relaxed);
+    add_one(&recorder->shared->beats, memory_order_relaxed);
     if (!error_of(recorder))
         remember(recorder, recorder->trace ? hil_trace_append(recorder->trace, index, rows, count)
                                            : hil_continuation_append(recorder->continuation, index,
@@ -403,6 +412,7 @@ static _Noreturn void become_writer(struct hil_recorder *recorder, pid_t owner)
     atomic_store_explicit(&shared->writing, true, memory_order_release);
     while (!atomic_load_explicit(&shared->stop, memory_order_acquire) && getppid() == owner) {
         drain_all(recorder);
+        add_one(&shared->beats, memory_order_relaxed);
         nanosleep(&period, NULL);
     }
     if (recorder->continuation)
@@ -423,6 +433,7 @@ static int start_writer(struct hil_recorder *recorder)
 
     fflush(NULL);
     recorder->writers++;
+    recorder->pulse = (struct hil_pulse){0};
     recorder->writer = hil_fork_deaf();
     if (recorder->writer == 0)
         become_writer(recorder, self);
@@ -444,21 +455,67 @@ static bool may_go_on(const struct hil_recorder *recorder)
            recorder->writers < WRITERS_MAX;
 }
 
-/* Whether the writer has ended; waits for that if the options say so. */
-static bool writer_ended(struct hil_recorder *recorder, int options)
+static bool has_left(const struct hil_recorder *recorder)
+{
+    return atomic_load_explicit(&recorder->shared->left, memory_order_acquire);
+}
+
+/* Whether it only waits for a core: beside loops that spin on all cores it may do so for long. */
+static bool is_runnable(pid_t process)
+{
+    char path[40], state = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    FILE *f = fopen(path, "re");
+    if (f && fscanf(f, "%*d %*s %c", &state) != 1)
+        state = 0;
+    if (f)
+        fclose(f);
+    return state == 'R';
+}
+
+/* Kills a writer that makes no progress. One that cannot be killed, because the disk does not
+ * answer, is given up. Returns whether it is. */
+static bool give_up(struct hil_recorder *recorder)
+{
+    const uint64_t beats = atomic_load_explicit(&recorder->shared->beats, memory_order_relaxed);
+
+    if (recorder->looks && hil_pulse_stops(&recorder->pulse, beats, recorder->looks)) {
+        if (is_runnable(recorder->writer)) {
+            recorder->pulse = (struct hil_pulse){0};
+            return false;
+        }
+        recorder->hung++;
+        kill(recorder->writer, SIGKILL);
+    }
+    if (!recorder->pulse.stopped || recorder->pulse.looks <= 2 * recorder->looks)
+        return false;
+    recorder->writer = 0;
+    atomic_store_explicit(&recorder->shared->must_wait, false, memory_order_relaxed);
+    remember(recorder, -ETIMEDOUT);
+    return true;
+}
+
+/* Whether the writer has ended. One look, as of a pulse. */
+static bool writer_ended(struct hil_recorder *recorder)
 {
     int status;
 
-    if (!hil_reap(recorder->writer, options, &status))
-        return false;
-    const bool left = atomic_load_explicit(&recorder->shared->left, memory_order_acquire);
+    if (!hil_reap(recorder->writer, WNOHANG, &status))
+        return give_up(recorder);
+    const bool left = has_left(recorder);
     recorder->writer = 0;
     if (!left && may_go_on(recorder) && start_writer(recorder) == 0)
         return false;
     atomic_store_explicit(&recorder->shared->must_wait, false, memory_order_relaxed);
-    if (!left)
+    if (!left && !recorder->finished)
         remember(recorder, -EOWNERDEAD);
     return true;
+}
+
+void hil_recorder_limit(struct hil_recorder *recorder, uint64_t hang_limit_ns)
+{
+    recorder->looks = hang_limit_ns / HIL_LOOK_NS;
 }
 
 void hil_recorder_own(struct hil_recorder *recorder, const struct hil_recorder_owner *owner)
@@ -468,15 +525,14 @@ void hil_recorder_own(struct hil_recorder *recorder, const struct hil_recorder_o
 
 int hil_recorder_start(struct hil_recorder *recorder)
 {
-    const struct timespec pause = {.tv_nsec = WAIT_NS};
     const int rc = start_writer(recorder);
 
     if (rc)
         return rc;
     hil_journal_close(recorder->journal);
     recorder->journal = NULL;
-    while (!is_writing(recorder) && !writer_ended(recorder, WNOHANG))
-        nanosleep(&pause, NULL);
+    while (!is_writing(recorder) && !writer_ended(recorder))
+        hil_await_end(recorder->writer, LOOK_MS);
     atomic_store_explicit(&recorder->shared->must_wait, recorder->lossless && recorder->writer,
                           memory_order_relaxed);
     return error_of(recorder);
@@ -485,8 +541,13 @@ int hil_recorder_start(struct hil_recorder *recorder)
 int hil_recorder_check(struct hil_recorder *recorder)
 {
     if (recorder->writer)
-        writer_ended(recorder, WNOHANG);
+        writer_ended(recorder);
     return error_of(recorder);
+}
+
+uint64_t hil_recorder_waits(const struct hil_recorder *recorder)
+{
+    return atomic_load_explicit(&recorder->shared->waits, memory_order_relaxed);
 }
 
 int hil_recorder_finish(struct hil_recorder *recorder)
@@ -495,15 +556,22 @@ int hil_recorder_finish(struct hil_recorder *recorder)
         return error_of(recorder);
     recorder->finished = true;
     atomic_store_explicit(&recorder->shared->stop, true, memory_order_release);
-    if (recorder->writer)
-        writer_ended(recorder, 0);
+    while (recorder->writer && !writer_ended(recorder))
+        hil_await_end(recorder->writer, LOOK_MS);
     const int rc = error_of(recorder);
-    return is_writing(recorder) && rc != -EOWNERDEAD ? rc : finish_here(recorder);
+    if (rc == -ETIMEDOUT || (is_writing(recorder) && has_left(recorder)))
+        return rc;
+    return finish_here(recorder);
 }
 
 unsigned hil_recorder_restarts(const struct hil_recorder *recorder)
 {
     return recorder->writers ? recorder->writers - 1 : 0;
+}
+
+unsigned hil_recorder_hung(const struct hil_recorder *recorder)
+{
+    return recorder->hung;
 }
 
 uint64_t hil_recorder_dropped(const struct hil_recorder *recorder)
@@ -553,7 +621,7 @@ static void init_streams(struct hil_recorder *recorder, const struct hil_trace_c
 
         stream->width = hil_stream_width(of);
         stream->mask = ring_rows(of, bytes_max) - 1;
-        stream->must_wait = &shared->must_wait;
+        stream->shared = shared;
         stream->rows = (double *)(void *)ring;
         ring += ring_bytes_of(of, bytes_max);
     }

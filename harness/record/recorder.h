@@ -62,17 +62,29 @@ void hil_recorder_own(struct hil_recorder *recorder, const struct hil_recorder_o
  */
 int hil_recorder_start(struct hil_recorder *recorder);
 
+/* How long the writer may make no progress, as it is stopped or its disk does not answer, before it
+ * is killed. 0, unless this is called: for ever. */
+void hil_recorder_limit(struct hil_recorder *recorder, uint64_t hang_limit_ns);
+
 /* The state of the writer: 0, or the first error that it met; -EOWNERDEAD when it was killed too
- * often. Until then, this call starts a replacement for a killed writer. After an error all rows
- * are dropped and counted. Call it in the process that started the writer. */
+ * often; -ETIMEDOUT when it made no progress and could not be killed. Until then, this call starts
+ * a replacement for a killed writer. After an error all rows are dropped and counted. Call it every
+ * HIL_LOOK_NS in the process that started the writer. */
 int hil_recorder_check(struct hil_recorder *recorder);
 
 /* How many times a killed writer was replaced. */
 unsigned hil_recorder_restarts(const struct hil_recorder *recorder);
 
+/* How many writers were killed because they made no progress. */
+unsigned hil_recorder_hung(const struct hil_recorder *recorder);
+
+/* Counts up while loops wait for the writer. */
+uint64_t hil_recorder_waits(const struct hil_recorder *recorder);
+
 /*
  * Writes the rows that are left in the rings, and closes the trace. Returns 0, or the error of
- * hil_recorder_check, after which no row was recorded. Loops must not record any more.
+ * hil_recorder_check, after which no row was recorded. Loops must not record any more. A writer
+ * that is killed at this time loses nothing: this process does the rest.
  */
 int hil_recorder_finish(struct hil_recorder *recorder);
 

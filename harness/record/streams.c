@@ -92,6 +92,8 @@ int hil_streams_open(struct hil_recorder **recorder, const char *path, const str
 
     if (!rc)
         rc = hil_recorder_open(recorder, path, &config, event_rings(s));
+    if (!rc)
+        hil_recorder_limit(*recorder, s->hang_limit_ns);
     hil_pool_close(pool);
     return rc;
 }

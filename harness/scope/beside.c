@@ -12,6 +12,8 @@
 #include "server.h"
 
 /* Waits for the launcher's run, until it exists or the launcher has ended. */
+enum { END_MS = 5000 };
+
 static int beside_serve(const struct hil_scope *scope, pid_t launcher)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
@@ -55,5 +57,5 @@ void hil_scope_end(pid_t process)
     if (process == 0)
         return;
     kill(process, SIGTERM);
-    hil_reap(process, 0, &status);
+    hil_reap_within(process, END_MS, "the scope", &status);
 }

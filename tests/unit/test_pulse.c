@@ -1,7 +1,7 @@
 /* Tests when a process counts as standing still. */
 #include <criterion/criterion.h>
 
-#include "harness/launch/pulse.h"
+#include "harness/base/pulse.h"
 
 enum { LOOKS = 3 };
 

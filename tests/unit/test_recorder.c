@@ -127,6 +127,61 @@ Test(recorder, lossless_loses_nothing, .fini = remove_trace)
     expect_rows(1, 300001);
 }
 
+/* The writer, the only child. */
+static pid_t writer_of(void)
+{
+    char file[60];
+    int pid;
+
+    snprintf(file, sizeof file, "/proc/self/task/%d/children", (int)getpid());
+    FILE *f = fopen(file, "r");
+    cr_assert(f && fscanf(f, "%d", &pid) == 1);
+    fclose(f);
+    return pid;
+}
+
+/* Looks as the launcher does, while a child records. */
+static void watch_child(uint64_t count)
+{
+    const pid_t child = fork();
+
+    if (child == 0)
+        _exit(record_many(hil_recorder_stream(recorder, 0), count) == count ? 0 : 1);
+    int status, looks = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        cr_assert_eq(hil_recorder_check(recorder), 0);
+        cr_assert_lt(++looks, 3000, "the child waits for ever");
+        usleep(20000);
+    }
+    cr_expect_eq(status, 0);
+}
+
+Test(recorder, a_stopped_writer_is_replaced_and_nothing_is_lost, .fini = remove_trace)
+{
+    open_recorder(true);
+    hil_recorder_limit(recorder, 200000000);
+    cr_assert_eq(hil_recorder_start(recorder), 0);
+    kill(writer_of(), SIGSTOP);
+    watch_child(100000);
+    cr_expect_eq(hil_recorder_hung(recorder), 1);
+    cr_expect_eq(hil_recorder_restarts(recorder), 1);
+    cr_expect_gt(hil_recorder_waits(recorder), 0);
+    cr_assert_eq(hil_recorder_finish(recorder), 0);
+    expect_rows(0, 100000);
+}
+
+Test(recorder, a_writer_that_stands_still_at_the_end_loses_nothing, .fini = remove_trace)
+{
+    open_recorder(false);
+    hil_recorder_limit(recorder, 200000000);
+    cr_assert_eq(hil_recorder_start(recorder), 0);
+    kill(writer_of(), SIGSTOP);
+    cr_assert_eq(record_many(hil_recorder_stream(recorder, 0), 3000), 3000);
+    cr_assert_eq(hil_recorder_finish(recorder), 0);
+    cr_expect_eq(hil_recorder_hung(recorder), 1);
+    expect_rows(0, 3000);
+}
+
 /* Of two loops one ends early, as in an interrupted run. Nothing must wait for rows that never
  * come. */
 Test(recorder, a_loop_that_ends_early_holds_nothing_back, .fini = remove_trace)

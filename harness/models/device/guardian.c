@@ -157,6 +157,8 @@ bool hil_guardian_is_there(const struct hil_guardian *g)
     return recv(g->line, &answer, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
 }
 
+enum { END_MS = 5000 };
+
 int hil_guardian_close(struct hil_guardian *g)
 {
     int status = 0;
@@ -168,7 +170,7 @@ int hil_guardian_close(struct hil_guardian *g)
     }
     if (!g->process)
         return -ECHILD;
-    hil_reap(g->process, 0, &status);
+    hil_reap_within(g->process, END_MS, "hl-guardian", &status);
     g->process = 0;
     return WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
 }

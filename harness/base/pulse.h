@@ -1,11 +1,14 @@
 /*
- * The heartbeat of a process as seen by its launcher.
+ * The heartbeat of a process as seen by the one that started it.
  */
 #ifndef HIL_PULSE_H
 #define HIL_PULSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Interval of looks. Each look takes a real-time loop off its core for a moment. */
+enum { HIL_LOOK_NS = 20000000 };
 
 struct hil_pulse {
     uint64_t beat;  /* at the last look */
