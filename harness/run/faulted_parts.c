@@ -10,10 +10,10 @@
 struct faulted_signal {
     struct hil_fault_value value;
     const struct hil_fault_now *now;
-    unsigned at;    /* among the component's inputs or outputs */
-    double *shadow; /* where the signal's other value goes: with or without the fault */
-    bool first;     /* the first fault on this signal */
-    bool early;     /* an input that is known before the step is recorded */
+    unsigned at;     /* among the component's inputs or outputs */
+    double *shadow;  /* where the signal's other value goes: with or without the fault */
+    double original; /* an output with a computation delay: what *shadow gets with the next step */
+    bool first;      /* the first fault on this signal */
 };
 
 /* A fault on a parameter. */
@@ -34,45 +34,44 @@ struct hil_faulted_part {
     struct faulted_signal *inputs, *outputs;
     struct faulted_parameter *parameters;
     unsigned input_count, output_count, parameter_count;
+    bool looked; /* in[] is that of this step */
 };
 
 /* --- signals --------------------------------------------------------------------------------- */
 
-/* `before`: a continuous component advances over the interval before this step, with the faults
- * that were on at that time. */
-static double faulted_value(const struct hil_faulted_part *p, struct faulted_signal *s, bool before,
-                            double x)
+static double faulted_value(const struct hil_faulted_part *p, struct faulted_signal *s, double x)
 {
     const struct hil_faults *f = p->faults;
-    const uint64_t due = before ? f->due_before : f->due;
-    const bool on = before ? s->now->before : s->now->on;
 
-    return hil_fault_value_of(&s->value, on, before ? f->n_before : f->n,
-                              on ? due - s->now->begin_ns : 0, x);
+    return hil_fault_value_of(&s->value, s->now->on, f->n,
+                              s->now->on ? f->due - s->now->begin_ns : 0, x);
 }
 
 /* If several faults act on one input, each takes what the one before it gives. */
-static void faulted_inputs(struct hil_faulted_part *p, bool before, const double *in)
+static void faulted_inputs(struct hil_faulted_part *p, const double *in)
 {
     memcpy(p->in, in, p->part->config->in_count * sizeof *in);
     for (unsigned i = 0; i < p->input_count; i++) {
         struct faulted_signal *s = &p->inputs[i];
-        if (!s->early)
-            *s->shadow = faulted_value(p, s, before, p->in[s->at]);
+        *s->shadow = faulted_value(p, s, p->in[s->at]);
         p->in[s->at] = *s->shadow;
     }
+    p->looked = true;
 }
 
 void hil_faulted_parts_look(struct hil_faults *f)
 {
     for (unsigned i = 0; i < f->part_count; i++) {
         struct hil_faulted_part *p = &f->parts[i];
-        for (unsigned k = 0; k < p->input_count; k++) {
-            struct faulted_signal *s = &p->inputs[k];
-            if (s->early)
-                *s->shadow = faulted_value(p, s, false, s->first ? p->part->in[s->at] : *s->shadow);
-        }
+        if (!p->looked)
+            faulted_inputs(p, p->part->in);
+        p->looked = false;
     }
+}
+
+static bool faulted_delayed(const struct hil_faulted_part *p)
+{
+    return p->part->next != p->part->out;
 }
 
 static void faulted_outputs(struct hil_faulted_part *p, double *out)
@@ -80,8 +79,18 @@ static void faulted_outputs(struct hil_faulted_part *p, double *out)
     for (unsigned i = 0; i < p->output_count; i++) {
         struct faulted_signal *s = &p->outputs[i];
         if (s->first)
-            *s->shadow = out[s->at];
-        out[s->at] = faulted_value(p, s, false, out[s->at]);
+            *(faulted_delayed(p) ? &s->original : s->shadow) = out[s->at];
+        out[s->at] = faulted_value(p, s, out[s->at]);
+    }
+}
+
+void hil_faulted_parts_release(struct hil_faults *f)
+{
+    for (unsigned i = 0; i < f->part_count; i++) {
+        struct hil_faulted_part *p = &f->parts[i];
+        for (unsigned k = 0; k < p->output_count && faulted_delayed(p); k++)
+            if (p->outputs[k].first && !p->part->failed && !p->part->rests)
+                *p->outputs[k].shadow = p->outputs[k].original;
     }
 }
 
@@ -150,7 +159,7 @@ static int faulted_apply(void *self, const double *in)
 {
     struct hil_faulted_part *p = self;
 
-    faulted_inputs(p, false, in);
+    faulted_inputs(p, in);
     return p->of->apply(p->self, p->in);
 }
 
@@ -162,8 +171,8 @@ static int faulted_step(void *self, uint64_t t_ns, const double *in, double *out
 
     if (rc)
         return rc;
-    if (!p->of->apply)
-        faulted_inputs(p, continuous, in);
+    if (!continuous)
+        faulted_inputs(p, in);
     rc = p->of->step(p->self, t_ns, p->in, out);
     if (!rc || rc == -ESTALE)
         faulted_outputs(p, out);
@@ -231,39 +240,12 @@ static int faulted_open(struct hil_faults *f, struct step_part *part, unsigned a
     return p->in && p->inputs && p->outputs && p->parameters && p->tuned ? 0 : -ENOMEM;
 }
 
-/* Whether the input takes what another component computes in the same step. */
-static bool faulted_takes_computed(const struct hil_step *s, const struct step_part *part,
-                                   unsigned at)
-{
-    const unsigned to = (unsigned)(part->in - s->values) + at;
-
-    for (unsigned i = 0; i < part->local.count; i++) {
-        const struct step_copy *copy = &s->copies[part->local.first + i];
-        for (const struct step_part *q = s->parts + s->continuous; copy->to == to && q < part; q++)
-            if (q->next == q->out && s->values + copy->from >= q->out &&
-                s->values + copy->from < q->out + q->out_count)
-                return true;
-    }
-    return false;
-}
-
-/* Whether the input is known before the step is recorded, which happens before the sampled
- * components compute. Inputs of a sampled component are known then, except those that other
- * components of the node compute in the same step. Faults on inputs of a continuous component are
- * applied when it advances, before the record. */
-static bool faulted_is_early(const struct hil_step *s, const struct step_part *part,
-                             const struct hil_act *act)
-{
-    return !act->output && part->model->kind == HIL_SAMPLED && !part->model->apply &&
-           !faulted_takes_computed(s, part, act->at);
-}
-
 static int faulted_add_signal(struct hil_faulted_part *p, const struct hil_fault_now *now,
                               const struct hil_act *act)
 {
     struct faulted_signal *list = act->output ? p->outputs : p->inputs;
     unsigned *count = act->output ? &p->output_count : &p->input_count;
-    struct hil_step *s = p->faults->step;
+    const struct hil_step *s = p->faults->step;
     bool first = true;
 
     for (unsigned i = 0; i < *count; i++)
@@ -273,7 +255,6 @@ static int faulted_add_signal(struct hil_faulted_part *p, const struct hil_fault
         .at = act->at,
         .shadow = &s->values[s->shadowed + act->shadow],
         .first = first,
-        .early = faulted_is_early(s, p->part, act),
     };
     return hil_fault_value_open(&list[(*count)++].value, now->fault, act->number,
                                 s->node->config->timing.period_ns);
@@ -356,6 +337,8 @@ void hil_faulted_parts_begin(struct hil_faults *f)
 {
     for (unsigned i = 0; i < f->part_count; i++) {
         struct hil_faulted_part *p = &f->parts[i];
+        p->looked = false;
+        memcpy(p->in, p->part->in, p->part->config->in_count * sizeof *p->in);
         faulted_begin_signals(p->inputs, p->input_count, p->part->in);
         faulted_begin_signals(p->outputs, p->output_count, p->part->out);
         for (unsigned k = 0; k < p->parameter_count; k++)

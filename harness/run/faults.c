@@ -285,8 +285,6 @@ void hil_faults_stay_away(const struct hil_run *run, const struct hil_executor_c
 
 static void faults_next(struct hil_faults *f, uint64_t n, uint64_t now_ns)
 {
-    f->n_before = f->n;
-    f->due_before = f->due;
     f->n = n;
     f->due = hil_loop_due(&f->step->node->loop, n);
     for (unsigned i = 0; i < f->count; i++)

@@ -36,11 +36,10 @@ struct hil_faults {
     struct hil_step *step;
     struct hil_fault_now *now;
     unsigned count;
-    uint64_t n, n_before;     /* this step, and the one before */
-    uint64_t due, due_before; /* when these were due */
-    uint64_t busy_until;      /* in virtual time: until when a slow node is busy */
-    bool stepped;             /* the node has done a step */
-    bool away, returns;       /* in virtual time: it has crashed; it is connecting again */
+    uint64_t n, due;     /* this step, and when it is due */
+    uint64_t busy_until; /* in virtual time: until when a slow node is busy */
+    bool stepped;        /* the node has done a step */
+    bool away, returns;  /* in virtual time: it has crashed; it is connecting again */
     struct hil_faulted_part *parts;
     unsigned part_count;
     struct hil_faulted_link *links;

@@ -139,6 +139,8 @@ static void step_release(const struct hil_step *s)
 {
     if (!s->delays || !s->computed)
         return;
+    if (__builtin_expect(s->faulted, 0))
+        hil_faulted_parts_release(s->faults);
     if (s->delayed.count && !(s->unfit | s->broken | s->old)) {
         memcpy(s->values + s->out + s->delayed.first, s->next + s->delayed.first,
                s->delayed.count * sizeof *s->next);
@@ -170,67 +172,6 @@ void hil_step_take_sources(const struct hil_step *s, uint64_t t_ns)
         hil_step_copy(s, f->early);
         f->fresh = true;
     }
-}
-
-/* --- measures and record ---------------------------------------------------------------------- */
-
-/* The time that the continuous components have reached or, without any, that of the senders'
- * values. */
-static uint64_t step_reached_ns(const struct hil_step *s, uint64_t due)
-{
-    return s->continuous || s->arrival_count == 0 ? due : s->reached_ns;
-}
-
-__attribute__((noinline)) static void step_record(const struct hil_step *s, uint64_t n,
-                                                  uint64_t due, uint64_t now)
-{
-    const struct hil_node *node = s->node;
-    double *row = n % node->config->decimation == 0 ? hil_stream_row(node->stream) : NULL;
-
-    if (!row)
-        return;
-    row[0] = (double)now * 1e-9;
-    if (s->row.clocked) {
-        row[1] = (double)n;
-        row[2] = (double)step_reached_ns(s, due) * 1e-9;
-    }
-    if (s->measured_count)
-        memcpy(row + s->row.measures, hil_step_sampled(s), s->samples.recorded * sizeof *row);
-    double *to = row + s->row.signals;
-    for (unsigned i = 0; i < s->recorded_count; i++) {
-        const struct step_range run = s->recorded[i];
-        memcpy(to, s->values + run.first, run.count * sizeof *to);
-        to += run.count;
-    }
-    hil_stream_commit(node->stream);
-}
-
-/* Writes every step's recorded values to the tap, for programs that watch. */
-STEP_INLINE void step_tap(const struct hil_step *s, uint64_t n, uint64_t now, const bool plain)
-{
-    struct hil_tap_ring *ring = s->tap;
-
-    if (__builtin_expect(!ring, 0))
-        return;
-    uint64_t *row = hil_tap_row(ring), *to = row + HIL_TAP_VALUES;
-    hil_tap_values(to, s->values, ring->values);
-    if (!plain && __builtin_expect(s->measured_count, 0))
-        loco_copy(to + ring->values, hil_step_sampled(s), s->samples.recorded * sizeof *to);
-    if (__builtin_expect(!s->node->rehearsed, 1))
-        hil_tap_commit(ring, row, n, now);
-}
-
-/* Inlined, so that a node without measures and a record pays only for the checks. */
-STEP_INLINE void step_show(struct hil_step *s, uint64_t n, uint64_t due, uint64_t now,
-                           const bool plain)
-{
-    if (!plain && s->measured_count)
-        hil_step_measure(s, now);
-    if (!plain && s->tells_time && !s->stopping)
-        atomic_store_explicit(&s->node->run->state->elapsed_ns, now, memory_order_relaxed);
-    if (s->node->stream)
-        step_record(s, n, due, now);
-    step_tap(s, n, now, plain);
 }
 
 /* --- 4. the sampled components compute -------------------------------------------------------- */
@@ -371,6 +312,67 @@ STEP_INLINE int step_latch(struct hil_step *s, uint64_t n, const bool plain)
     return rc;
 }
 
+/* --- measures and record ---------------------------------------------------------------------- */
+
+/* The time that the continuous components have reached or, without any, that of the senders'
+ * values. */
+static uint64_t step_reached_ns(const struct hil_step *s, uint64_t due)
+{
+    return s->continuous || s->arrival_count == 0 ? due : s->reached_ns;
+}
+
+__attribute__((noinline)) static void step_record(const struct hil_step *s, uint64_t n,
+                                                  uint64_t due, uint64_t now)
+{
+    const struct hil_node *node = s->node;
+    double *row = n % node->config->decimation == 0 ? hil_stream_row(node->stream) : NULL;
+
+    if (!row)
+        return;
+    row[0] = (double)now * 1e-9;
+    if (s->row.clocked) {
+        row[1] = (double)n;
+        row[2] = (double)step_reached_ns(s, due) * 1e-9;
+    }
+    if (s->measured_count)
+        memcpy(row + s->row.measures, hil_step_sampled(s), s->samples.recorded * sizeof *row);
+    double *to = row + s->row.signals;
+    for (unsigned i = 0; i < s->recorded_count; i++) {
+        const struct step_range run = s->recorded[i];
+        memcpy(to, s->values + run.first, run.count * sizeof *to);
+        to += run.count;
+    }
+    hil_stream_commit(node->stream);
+}
+
+/* Writes every step's recorded values to the tap, for programs that watch. */
+STEP_INLINE void step_tap(const struct hil_step *s, uint64_t n, uint64_t now, const bool plain)
+{
+    struct hil_tap_ring *ring = s->tap;
+
+    if (__builtin_expect(!ring, 0))
+        return;
+    uint64_t *row = hil_tap_row(ring), *to = row + HIL_TAP_VALUES;
+    hil_tap_values(to, s->values, ring->values);
+    if (!plain && __builtin_expect(s->measured_count, 0))
+        loco_copy(to + ring->values, hil_step_sampled(s), s->samples.recorded * sizeof *to);
+    if (__builtin_expect(!s->node->rehearsed, 1))
+        hil_tap_commit(ring, row, n, now);
+}
+
+/* Inlined, so that a node without measures and a record pays only for the checks. */
+STEP_INLINE void step_show(struct hil_step *s, uint64_t n, uint64_t due, uint64_t now,
+                           const bool plain)
+{
+    if (!plain && s->measured_count)
+        hil_step_measure(s, now);
+    if (!plain && s->tells_time && !s->stopping)
+        atomic_store_explicit(&s->node->run->state->elapsed_ns, now, memory_order_relaxed);
+    if (s->node->stream)
+        step_record(s, n, due, now);
+    step_tap(s, n, now, plain);
+}
+
 /* --- whether the node is safe ----------------------------------------------------------------- */
 
 static bool step_is_safe(const struct hil_step *s)
@@ -478,6 +480,20 @@ static int step_check_peers(const struct hil_step *s, uint64_t n)
     return node->id != 0 && loco_peer_lost(node->mgr, 0) ? -ECONNRESET : 0;
 }
 
+/* 4. to 6. */
+STEP_INLINE int step_act(struct hil_step *s, uint64_t n, uint64_t due, const bool plain)
+{
+    const int rc = plain ? 0 : step_compute(s, n, due);
+
+    if (rc)
+        return rc;
+    if (!plain && s->split)
+        step_end_shards(s);
+    else
+        hil_step_send(s, s->early, s->departure_count, n);
+    return step_latch(s, n, plain);
+}
+
 /* `plain` is a constant. If it is true, the node has nothing but plants and their links (see struct
  * hil_step), and the compiler leaves out all that others need. */
 STEP_INLINE int step_run(struct hil_step *s, uint64_t n, uint64_t now, const bool plain)
@@ -511,18 +527,10 @@ STEP_INLINE int step_run(struct hil_step *s, uint64_t n, uint64_t now, const boo
         hil_step_copy(s, s->local);
     if (__builtin_expect(has_ages, 0) && s->replaced)
         hil_step_replace_old(s, false);
+    rc = step_act(s, n, due, plain);
     if (__builtin_expect(!plain && s->faulted, 0))
         hil_faulted_parts_look(s->faults);
-    step_show(s, n, due, now, plain); /* shows the values in force until now */
-    if (!plain)
-        rc = step_compute(s, n, due);
-    if (rc)
-        return rc;
-    if (split)
-        step_end_shards(s);
-    else
-        hil_step_send(s, s->early, s->departure_count, n);
-    rc = step_latch(s, n, plain);
+    step_show(s, n, due, now, plain); /* a step that fails has its row, too */
     if (rc)
         return rc;
     if (__builtin_expect(s->unfit || s->troubled, 0))

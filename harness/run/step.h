@@ -1,6 +1,7 @@
 /*
  * The step of a node: advance the continuous components, send, receive, compute the sampled
- * components, send, latch (plants/model.h has the order).
+ * components, send, latch (plants/model.h has the order), and then record: a row holds the signals
+ * as they are from this step on.
  *
  * All numbers of a node lie in one array: the inputs and outputs of its components, the values that
  * arrived over its links, and the values of its sources. hil_step_open looks the names up once; a

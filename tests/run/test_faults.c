@@ -94,7 +94,6 @@ Test(faults, an_output_is_recorded_as_it_is_and_as_it_would_be)
     cr_expect_not(has_column(in_workspace("out"), "plant/001/original_output"));
 }
 
-/* The input that the step from 0.002 s on holds is seen in the row after it. */
 Test(faults, an_input_is_what_the_component_takes_and_its_sender_knows_nothing)
 {
     struct ended e = run_faults(
@@ -104,16 +103,16 @@ Test(faults, an_input_is_what_the_component_takes_and_its_sender_knows_nothing)
     expect_status(&e, 4);
     struct column taken = column("out", "plant/000/input");
     struct column original = column("out", "plant/000/original_input");
-    expect_apart(&taken, &original, 0, 201, 0);
-    for (size_t i = 201; i < 301; i++)
+    expect_apart(&taken, &original, 0, 200, 0);
+    for (size_t i = 200; i < 300; i++)
         cr_assert_eq(taken.at[i], 3);
-    expect_apart(&taken, &original, 301, 1000, 0);
+    expect_apart(&taken, &original, 300, 1000, 0);
     struct column sent = column("out", "ctl/output");
     cr_expect_float_eq(original.at[206], 1 - sent.at[3 * 41], 1e-12);
 }
 
-/* The law is sampled: what it takes at a step is in the row of that step, and what comes of it in
- * the next one. */
+/* The law is sampled: what it takes at a step, and what comes of it, are in the row of that step.
+ */
 Test(faults, an_input_of_a_sampled_component_is_beside_what_it_would_be)
 {
     struct ended e =
@@ -126,17 +125,34 @@ Test(faults, an_input_of_a_sampled_component_is_beside_what_it_would_be)
     expect_status(&e, 0);
     struct column taken = column("out", "ctl/input"), given = column("out", "ctl/output");
     struct column original = column("out", "ctl/original_input");
-    for (size_t i = 1; i + 1 < 200; i++) {
+    for (size_t i = 2; i < 200; i++) {
         const double *as_is = taken.at + 3 * i, *without = original.at + 2 * i;
         const bool both = i >= 40 && i < 80;
         cr_assert_float_eq(as_is[0], (i < 40 ? 1 : 3) * without[0] + (both ? 0.25 : 0), 1e-12,
                            "row %zu", i);
         cr_assert_eq(as_is[1], i < 40 ? without[1] : without[1 - 2 * 2], "row %zu", i);
-        cr_assert_eq(given.at[3 * (i + 1)], 2 * as_is[0], "row %zu", i);
+        cr_assert_eq(given.at[3 * i], 2 * as_is[0], "row %zu", i);
     }
 }
 
-/* The second law takes what the first one computes in the same step. A row is of before that. */
+/* What a law sends a step later is in the row of that step, with its fault and without. */
+Test(faults, a_delayed_output_is_beside_what_it_would_be)
+{
+    run_faults("  f: {signal: 'law[0].output', kind: bias, value: 0.5, at_s: 0.002}\n", "out");
+    struct ended e =
+        run_command("hiloco run %s --set components.law.computation_delay=true --quiet --out %s",
+                    in_workspace("out.yaml"), in_workspace("out"));
+
+    expect_status(&e, 0);
+    struct column in = column("out", "ctl/input"), given = column("out", "ctl/output");
+    struct column original = column("out", "ctl/original_output");
+    for (size_t i = 1; i < 200; i++) {
+        cr_assert_eq(original.at[i], 2 * in.at[3 * (i - 1)], "row %zu", i);
+        cr_assert_eq(given.at[3 * i], original.at[i] + (i > 40 ? 0.5 : 0), "row %zu", i);
+    }
+}
+
+/* The second law takes what the first one computes in the same step. */
 Test(faults, an_input_from_a_component_of_the_same_step_is_beside_what_it_would_be)
 {
     write_text(in_workspace("chain.yaml"),
@@ -207,8 +223,8 @@ Test(faults, a_parameter_is_another_for_a_while)
 
     expect_status(&e, 4);
     struct column in = column("out", "ctl/input"), given = column("out", "ctl/output");
-    for (size_t i = 0; i + 1 < 200; i++) /* the output of row i + 1 was computed in row i */
-        cr_assert_float_eq(given.at[3 * (i + 1)], (i >= 40 && i < 60 ? 1 : 2) * in.at[3 * i], 1e-12,
+    for (size_t i = 0; i < 200; i++)
+        cr_assert_float_eq(given.at[3 * i], (i >= 40 && i < 60 ? 1 : 2) * in.at[3 * i], 1e-12,
                            "row %zu", i);
 }
 

@@ -118,10 +118,9 @@ Test(general, what_was_recorded_can_be_replayed)
     expect_same_column("both", "laws", "desk/measurement");
     expect_same_column("both", "laws", "desk/output");
 
-    /* An input's row has what was held until then: a step later than it was latched. */
     simulate_text("plants", joined("%snodes: {bench: {period_us: 10}}\ncomponents:\n%s"
                                    "sources: {laws: {to: 'lag[*].input', record: {run: both, "
-                                   "signal: 'lag[*].input', node: bench, shift_s: -10e-6}}}\n"
+                                   "signal: 'lag[*].input', node: bench}}}\n"
                                    "record: [{signals: ['lag[*].output', 'lag[*].input']}]\n",
                                    replayed_head, replayed_plants));
     expect_same_column("both", "plants", "bench/output");
@@ -129,6 +128,39 @@ Test(general, what_was_recorded_can_be_replayed)
     /* The scenario that a run leaves finds the record from its own folder. */
     simulate_into(in_workspace("laws/scenario.yaml"), in_workspace("again"));
     expect_same_file(in_workspace("laws"), in_workspace("again"), "trace.h5");
+}
+
+/* A row has a sampled component's output beside the input that it is made of: so an output is like
+ * its own input at a gain of 1, and is replayed at the steps at which it was there. */
+Test(general, an_output_is_in_the_row_of_its_input)
+{
+    write_text(in_workspace("u.csv"), "time_s,value\n0,0\n0.005,1\n0.01,2\n0.05,2\n");
+    const char *like =
+        "nodes: {a: {period_us: 1000}}\ncomponents:\n"
+        "  s: {model: sum, node: a, width: 1}\n"
+        "  delayed: {model: gain, node: a, computation_delay: true}\n"
+        "  lag: {model: first_order_lag, node: a}\n"
+        "connections:\n"
+        "- {from: s.output, to: delayed.input}\n- {from: s.output, to: lag.input}\n"
+        "record: [{signals: [s.output, 's.input[*]', delayed.output, lag.input]}]\n"
+        "measures: {y: {of: s.output}}\n"
+        "limits: {same: {signal: [y, s.output, lag.input], like: {csv: {file: u.csv, "
+        "column: value, between: hold}, absolute: 1e-9}}}\n";
+
+    simulate_text("like",
+                  joined("%s%ssources: {step: {to: 's.input[0]', csv: {file: u.csv, column: "
+                         "value, between: hold}}}\n",
+                         replayed_head, like));
+    const struct column input = column_of(in_workspace("like"), "a/s.input");
+    const struct column delayed = column_of(in_workspace("like"), "a/delayed.output");
+    cr_expect_eq(input.at[5], 1);
+    for (size_t i = 1; i < input.rows; i++)
+        cr_expect_eq(delayed.at[i], input.at[i - 1], "row %zu", i);
+
+    simulate_text("again", joined("%s%ssources: {step: {to: 's.input[0]', record: {run: like, "
+                                  "signal: s.output}}}\n",
+                                  replayed_head, like));
+    expect_same_column("like", "again", "a/s.output");
 }
 
 /* The scenario that a run leaves is in another folder than the files that it names. */

@@ -428,9 +428,9 @@ Test(tuning_by_the_clock, over_tcp_a_node_in_another_process_is_tuned)
     cr_assert_eq(events_of(out_b, "set", "h.gain", &step, &value), 1);
     const struct column output = column_of(out_b, "b/output");
     const size_t row = row_of(out_b, "b/step", step);
-    /* By when u came to a: a row has what is in force until its step. */
-    cr_expect(output.at[row] == 3 || output.at[row] == 6, "%g", output.at[row]);
-    cr_expect(output.at[row + 1] == 5 || output.at[row + 1] == 10, "%g", output.at[row + 1]);
+    /* By when u came to a. */
+    cr_expect(output.at[row - 1] == 3 || output.at[row - 1] == 6, "%g", output.at[row - 1]);
+    cr_expect(output.at[row] == 5 || output.at[row] == 10, "%g", output.at[row]);
     unsetenv("HILOCO_SECRET");
 }
 

@@ -105,10 +105,9 @@ Test(validity_virtual, a_converter_makes_itself_safe_and_goes_on)
 
     expect_status(&e, 0);
     cr_assert_eq(duty.rows, 1000);
-    /* Row n has the duty held until its step: that of the age at step n - 1. */
     for (size_t n = 101; n < 1000; n++) {
-        bool safe = (n - 2) % 4 >= 2;
-        double expected = safe ? 0.125 : sent.at[(n - 2) / 4];
+        bool safe = (n - 1) % 4 >= 2;
+        double expected = safe ? 0.125 : sent.at[(n - 1) / 4];
         cr_expect_eq(duty.at[n], expected, "row %zu: %g in place of %g", n, duty.at[n], expected);
     }
     cr_expect_geq(number_at(summary_of(in_workspace("out")), "stale_inputs.count"), 240);

@@ -93,7 +93,7 @@ static double duty_from(const char *out, double from_s)
     double value = NAN;
 
     for (size_t i = 0; i < time.rows; i++) {
-        if (time.at[i] <= from_s + 1e-9) /* a row has what was held until its step */
+        if (time.at[i] < from_s - 1e-9)
             continue;
         cr_assert(isnan(value) || duty.at[i] == value, "%g s: %g", time.at[i], duty.at[i]);
         value = duty.at[i];
@@ -257,7 +257,8 @@ Test(watchdogs, a_clean_stop_goes_to_what_is_safe_on_a_line)
     for (unsigned i = 0; i < 50; i++)
         cr_expect_float_eq(duty.at[500 + i], from + (i + 1) / 50.0 * (0.07 - from), 1e-12);
     cr_expect_eq(duty.at[549], 0.07);
-    cr_expect_float_eq(held.at[1099], from + 0.99 * (0.07 - from), 1e-12);
+    cr_expect_float_eq(held.at[1098], from + 0.99 * (0.07 - from), 1e-12);
+    cr_expect_eq(held.at[1099], 0.07);
     cr_expect_float_eq(time.at[549], 0.01098, 1e-12);
     cr_expect_float_eq(time_of_first(out, HIL_EVENT_SAFE), 0.01, 1e-12);
     cr_expect_geq(time_of_first(out, HIL_EVENT_STOPPED), 0.01098);
