@@ -13,11 +13,28 @@
 #include "../launch/launcher.h"
 #include "reap.h"
 
+/* Reading goes on within this time, or has ended. */
+enum { STANDS_STILL_S = 120 };
+
 /* What the child leaves in memory that both share, as its status may be taken (base/reap.h). */
 struct apart_left {
     bool finished;
     int status;
 };
+
+/* Data that says it is huge may not take the machine's whole memory. Sanitizers reserve more. */
+static void apart_limit_memory(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    const rlim_t pages = (rlim_t)sysconf(_SC_PHYS_PAGES), page = (rlim_t)sysconf(_SC_PAGESIZE);
+    struct rlimit data;
+
+    if (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur > pages / 4 * 3 * page) {
+        data.rlim_cur = pages / 4 * 3 * page;
+        setrlimit(RLIMIT_DATA, &data);
+    }
+#endif
+}
 
 static _Noreturn void apart_work(int (*work)(const void *arg), const void *arg, pid_t parent,
                                  struct apart_left *left)
@@ -28,7 +45,9 @@ static _Noreturn void apart_work(int (*work)(const void *arg), const void *arg, 
     if (getppid() != parent) /* it died before prctl */
         _exit(HIL_EXIT_FAILED);
     setrlimit(RLIMIT_CORE, &none);
+    apart_limit_memory();
     signal(SIGALRM, SIG_DFL);
+    hil_apart_within(0);
     left->status = work(arg) & 0xff;
     fflush(NULL);
     left->finished = true;
@@ -82,7 +101,16 @@ int hil_apart(int (*work)(const void *arg), const void *arg, const char *what, F
     return HIL_EXIT_FAILED;
 }
 
+static unsigned within_s;
+
 void hil_apart_within(unsigned seconds)
 {
-    alarm(seconds);
+    within_s = seconds ? seconds : STANDS_STILL_S;
+    alarm(within_s);
+}
+
+void hil_apart_goes_on(void)
+{
+    if (within_s)
+        alarm(within_s);
 }

@@ -8,9 +8,10 @@
 #include <stdio.h>
 
 /*
- * Runs `work` in a process of its own, and returns its exit status. If a signal or the limit of
- * hil_apart_within ended the process, writes a line to `messages` that begins with `what`, and
- * returns HIL_EXIT_FAILED.
+ * Runs `work` in a process of its own, and returns its exit status. The process has three quarters
+ * of the machine's memory, and is ended if it makes no progress for two minutes. If a signal or the
+ * limit of hil_apart_within ended the process, writes a line to `messages` that begins with `what`,
+ * and returns HIL_EXIT_FAILED.
  */
 int hil_apart(int (*work)(const void *arg), const void *arg, const char *what, FILE *messages);
 
@@ -18,7 +19,11 @@ int hil_apart(int (*work)(const void *arg), const void *arg, const char *what, F
  * wait(). Returns 0, or -errno if there is no process. */
 int hil_apart_wait(int (*work)(const void *arg), const void *arg, int *status);
 
-/* Called by `work`: ends the process unless this is called again within `seconds`. 0: no limit. */
+/* Called by `work`: ends the process unless this, or hil_apart_goes_on, is called again within
+ * `seconds`. 0: the usual limit. */
 void hil_apart_within(unsigned seconds);
+
+/* Progress was made. Does nothing in a process without such a limit. */
+void hil_apart_goes_on(void);
 
 #endif

@@ -4,9 +4,11 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "result_file.h"
+
 static int file_put(const char *path, hil_file_put_fn *put, const void *arg)
 {
-    FILE *to = fopen(path, "we");
+    FILE *to = hil_result_create(path);
 
     if (!to)
         return -errno;

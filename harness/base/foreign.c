@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "result_file.h"
+
 /* Enough for the summaries of about ten thousand runs of a sweep. */
 enum { JSON_BYTES_MAX = 512 << 20 };
 
@@ -104,18 +106,16 @@ static json_t *foreign_read(int file, json_error_t *error)
     return read;
 }
 
-/* Opens only regular files: a pipe or a device could block the reader, or never end. */
 json_t *hil_foreign_json(const char *path, json_error_t *error)
 {
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const int file = hil_result_open(path, O_RDONLY);
     struct stat status;
 
     if (file < 0)
-        return foreign_refuse(error, strerror(errno));
-    const bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-    if (regular && status.st_size <= JSON_BYTES_MAX)
+        return foreign_refuse(error, file == -EMEDIUMTYPE ? "it is no file" : strerror(-file));
+    if (fstat(file, &status) == 0 && status.st_size <= JSON_BYTES_MAX)
         return foreign_read(file, error);
-    foreign_refuse(error, regular ? "it is larger than 512 MiB" : "it is no file");
+    foreign_refuse(error, "it is larger than 512 MiB");
     close(file);
     return NULL;
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "reap.h"
 
 extern char **environ;
@@ -91,6 +92,7 @@ int hil_tool_run(const char *dir, char *const arguments[], unsigned seconds, cha
         if (rc)
             kill(child, SIGKILL);
         hil_reap(child, 0, &status);
+        hil_apart_goes_on();
     }
     close(says[0]);
     if (rc)

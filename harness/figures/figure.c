@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/result_file.h"
 #include "../base/tool.h"
 #include "../h5/run_files.h"
 #include "figure_scripts.h"
@@ -19,7 +20,7 @@ static void fail(struct hil_figure *figure, int rc, const char *what)
     if (figure->error)
         return;
     figure->error = rc;
-    fprintf(figure->messages, "%s: %s\n", what, strerror(-rc));
+    fprintf(figure->messages, "%s: %s\n", what, hil_result_words(rc));
 }
 
 /* Creates a file in DIR/plot. */
@@ -33,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static FILE *create(struct hil_figure *fig
     vsnprintf(name, sizeof(name), format, arguments);
     va_end(arguments);
     const int rc = hil_run_path(path, figure->dir, "plot/%s", name);
-    FILE *file = rc ? NULL : fopen(path, "w");
+    FILE *file = rc ? NULL : hil_result_create(path);
     if (!file)
         fail(figure, rc ? rc : -errno, path);
     return file;
@@ -54,8 +55,8 @@ static int make_folder(struct hil_figure *figure)
     char path[HIL_PATH_BYTES];
     int rc = hil_run_path(path, figure->dir, "plot");
 
-    if (!rc && mkdir(path, 0777) != 0 && errno != EEXIST)
-        rc = -errno;
+    if (!rc)
+        rc = hil_result_folder(path);
     if (rc)
         fail(figure, rc, path);
     return rc;
@@ -139,6 +140,14 @@ static void write_script(struct hil_figure *figure, const char *name)
     finish(figure, file, name);
 }
 
+static void drop_part(const struct hil_figure *figure, const char *format)
+{
+    char part[HIL_PATH_BYTES];
+
+    if (hil_run_path(part, figure->dir, "%s.%s.part", figure->name, format) == 0)
+        unlink(part);
+}
+
 static int run_gnuplot(const struct hil_figure *figure)
 {
     char dir[HIL_PATH_BYTES], script[NAME_MAX + 1], complaint[COMPLAINT_BYTES];
@@ -148,6 +157,8 @@ static int run_gnuplot(const struct hil_figure *figure)
 
     if (rc)
         return rc;
+    drop_part(figure, "png"); /* where they are links, gnuplot would follow them */
+    drop_part(figure, "svg");
     snprintf(script, sizeof(script), "%s.gp", figure->name);
     rc = hil_tool_run(dir, arguments, GNUPLOT_S, complaint, sizeof(complaint));
     if (rc <= 0)
@@ -166,14 +177,6 @@ static int replace_picture(const struct hil_figure *figure, const char *format)
     if (!rc)
         rc = hil_run_path(part, figure->dir, "%s.%s.part", figure->name, format);
     return rc ? rc : rename(part, path) ? -errno : 0;
-}
-
-static void drop_part(const struct hil_figure *figure, const char *format)
-{
-    char part[HIL_PATH_BYTES];
-
-    if (hil_run_path(part, figure->dir, "%s.%s.part", figure->name, format) == 0)
-        unlink(part);
 }
 
 static int draw_pictures(const struct hil_figure *figure)

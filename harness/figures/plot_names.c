@@ -31,6 +31,19 @@ static void make_tame(char *name)
             *c = c == name ? '_' : '-';
 }
 
+/* Writes a tame name, which ends with the number if it is not 0, however long the words are. */
+static void write_name(char *name, const char *node, const char *words, unsigned number)
+{
+    char end[16] = "";
+
+    if (number)
+        snprintf(end, sizeof end, "-%u", number);
+    const int room = PLOT_TEXT_BYTES - 1 - (int)strlen(end);
+    const int used = snprintf(name, (size_t)room + 1, "%s%s%.80s", node, *node ? "-" : "", words);
+    strcpy(name + (used < room ? used : room), end);
+    make_tame(name);
+}
+
 /* Gives the words as a name, then the words after the node's name, then with a number, until the
  * name is unique. */
 static int give_name(struct plot_names *names, enum plot_shows shows, unsigned number,
@@ -43,15 +56,9 @@ static int give_name(struct plot_names *names, enum plot_shows shows, unsigned n
     names->at = more;
     struct plot_named *named = &more[names->count];
     *named = (struct plot_named){.shows = shows, .number = number};
-    snprintf(named->name, PLOT_TEXT_BYTES, "%.80s", words[0] ? words : node);
-    make_tame(named->name);
-    for (unsigned i = 1; is_taken(names, named->name); i++) {
-        if (i == 1)
-            snprintf(named->name, PLOT_TEXT_BYTES, "%s-%.80s", node, words);
-        else
-            snprintf(named->name, PLOT_TEXT_BYTES, "%s-%.80s-%u", node, words, i);
-        make_tame(named->name);
-    }
+    write_name(named->name, "", words[0] ? words : node, 0);
+    for (unsigned i = 1; is_taken(names, named->name); i++)
+        write_name(named->name, node, words, i == 1 ? 0 : i);
     names->count++;
     return 0;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "../base/result_file.h"
 #include "journal_config.h"
 
 enum { HEAD_BYTES_MAX = 64 << 20, RESERVE_BYTES = 4 << 20, RESERVE_SHARE = 8 };
@@ -190,7 +191,7 @@ static int create_journal(struct hil_journal *j, const char *path, const char *t
 
     if (rc)
         return rc;
-    j->file = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    j->file = open(name, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (j->file < 0)
         return -errno;
     rc = write_head(j, text, chunk_rows);
@@ -286,8 +287,8 @@ static int open_journal(struct hil_journal **journal, const char *path, int acce
     int rc = made ? journal_path(name, path) : -ENOMEM;
 
     if (!rc) {
-        made->file = open(name, access | O_CLOEXEC);
-        rc = made->file < 0 ? -errno : read_head(made);
+        made->file = hil_result_open(name, access);
+        rc = made->file < 0 ? made->file : read_head(made);
     } else if (made) {
         made->file = -1;
     }

@@ -7,6 +7,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "../base/result_file.h"
+
 int hil_run_path(char path[HIL_PATH_BYTES], const char *dir, const char *name, ...)
 {
     const int used = snprintf(path, HIL_PATH_BYTES, "%s/", dir);
@@ -68,7 +70,7 @@ static int no_trace(const char *dir, const char *path, int rc, FILE *messages)
     else if (rc == -EBADMSG)
         fprintf(messages, "%s is damaged, or no trace\n", path);
     else
-        fprintf(messages, "%s: %s\n", path, strerror(-rc));
+        fprintf(messages, "%s: %s\n", path, hil_result_words(rc));
     return rc;
 }
 

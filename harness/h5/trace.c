@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,8 @@ unsigned hil_stream_width(const struct hil_stream_config *stream)
 
 static hid_t create_file(const char *path)
 {
+    if (unlink(path) && errno != ENOENT) /* so that a link is not followed */
+        return -1;
     const hid_t create = H5Pcreate(H5P_FILE_CREATE);
 
     H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);

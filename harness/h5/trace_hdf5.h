@@ -6,6 +6,8 @@
 #include <hdf5.h>
 #include <stdint.h>
 
+#include "../base/apart.h"
+
 #define HIL_HISTOGRAMS "histograms"
 
 /* The attributes of a column: its unit, its explanation and its origin. */
@@ -29,6 +31,7 @@
  */
 static inline void trace_hdf5_enter(void)
 {
+    hil_apart_goes_on();
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);

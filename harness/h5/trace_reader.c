@@ -1,11 +1,15 @@
 #include "trace_reader.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/foreign.h"
+#include "../base/result_file.h"
 #include "trace_hdf5.h"
 
 /* Limits of a valid record, which a hostile file may exceed. Deflate compresses at most 1032 bytes
@@ -346,10 +350,12 @@ int hil_trace_reader_open(struct hil_trace_reader **reader, const char *path)
     if (!made)
         return -ENOMEM;
 
-    made->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    int rc = 0;
-    if (made->file < 0)
-        rc = errno ? -errno : -EBADMSG;
+    int rc = hil_result_open(path, O_RDONLY);
+    if (rc >= 0)
+        close(rc);
+    made->file = rc < 0 ? -1 : H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (rc >= 0)
+        rc = made->file >= 0 ? 0 : errno ? -errno : -EBADMSG;
     if (!rc)
         rc = open_all(made);
     if (rc) {

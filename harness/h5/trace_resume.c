@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/result_file.h"
 #include "journal.h"
 #include "trace_parts.h"
 
@@ -80,9 +81,9 @@ static int copy_chunk(void *arg, unsigned index, const struct hil_extent *extent
 /* A writer that died immediately left no file. */
 static int copy_chunks(struct hil_trace *trace)
 {
-    struct old_trace old = {.file = open(trace->path, O_RDONLY | O_CLOEXEC), .trace = trace};
+    struct old_trace old = {.file = hil_result_open(trace->path, O_RDONLY), .trace = trace};
     struct stat status = {0};
-    int rc = old.file < 0 && errno != ENOENT ? -errno : 0;
+    int rc = old.file < 0 && old.file != -ENOENT ? old.file : 0;
 
     if (old.file >= 0)
         fstat(old.file, &status);

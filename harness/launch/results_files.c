@@ -19,6 +19,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../base/foreign.h"
@@ -53,6 +54,36 @@ static bool is_figure(const char *path, const char *name)
         return false;
     snprintf(script, sizeof script, "plot/%.*s.gp", (int)(dot - name), name);
     return is_there(path, script);
+}
+
+/* "output-value-1.dat" for a figure "output", the figure's script, or one that scripts share. */
+static bool is_of_plot(const char *path, const char *name)
+{
+    const size_t length = strlen(name);
+    char script[NAME_MAX + 8];
+
+    if (length > 3 && strcmp(name + length - 3, ".gp") == 0)
+        return true;
+    if (length <= 4 || strcmp(name + length - 4, ".dat") != 0)
+        return false;
+    for (const char *dash = strchr(name, '-'); dash; dash = strchr(dash + 1, '-')) {
+        snprintf(script, sizeof script, "%.*s.gp", (int)(dash - name), name);
+        if (is_there(path, script))
+            return true;
+    }
+    return false;
+}
+
+/* What LTTng writes: the folders ust/uid/0/64-bit/index, "metadata", "loops_0", "loops_0.idx". */
+static bool is_of_ctf(const char *path, const char *name)
+{
+    struct stat s;
+    char entry[HIL_PATH_BYTES];
+
+    if (hil_run_path(entry, path, "%s", name) || lstat(entry, &s))
+        return false;
+    return S_ISDIR(s.st_mode) || strncmp(name, "metadata", 8) == 0 ||
+           strncmp(name, "loops_", 6) == 0 || strncmp(name, "kernel_", 7) == 0;
 }
 
 static bool is_of_a_run(const char *path, const char *name)
@@ -155,14 +186,50 @@ static int refuse(const struct search *search, const char *path, const char *nam
 
 static int refuse_foreign_of_point(void *of_several, const char *path, const char *name);
 
+static int refuse_foreign_of_plot(void *search, const char *path, const char *name)
+{
+    return is_of_plot(path, name) ? 0 : refuse(search, path, name);
+}
+
+static int refuse_foreign_of_ctf(void *search, const char *path, const char *name)
+{
+    char folder[HIL_PATH_BYTES];
+    struct stat s;
+
+    if (!is_of_ctf(path, name))
+        return refuse(search, path, name);
+    const int rc = hil_run_path(folder, path, "%s", name);
+    if (rc || lstat(folder, &s) || !S_ISDIR(s.st_mode))
+        return rc;
+    return each_entry(folder, refuse_foreign_of_ctf, search);
+}
+
+/* A folder of ours may hold files of the user. A link in its place is only removed. */
+static int refuse_foreign_below(void *search, const char *path, const char *name, entry_fn *each)
+{
+    char folder[HIL_PATH_BYTES];
+    struct stat s;
+    const int rc = hil_run_path(folder, path, "%s", name);
+
+    return rc || lstat(folder, &s) || !S_ISDIR(s.st_mode) ? rc : each_entry(folder, each, search);
+}
+
+static int refuse_foreign_of_either(void *search, const char *path, const char *name, bool known)
+{
+    if (!known)
+        return refuse(search, path, name);
+    return strcmp(name, "plot") == 0
+               ? refuse_foreign_below(search, path, name, refuse_foreign_of_plot)
+           : strcmp(name, "ctf") == 0
+               ? refuse_foreign_below(search, path, name, refuse_foreign_of_ctf)
+               : 0;
+}
+
 static int refuse_foreign_of_run(void *search, const char *path, const char *name)
 {
-    char parts[HIL_PATH_BYTES];
-
-    if (strcmp(name, HIL_RESULTS_PARTS) != 0)
-        return is_of_a_run(path, name) ? 0 : refuse(search, path, name);
-    const int rc = hil_run_path(parts, path, "%s", name);
-    return rc ? rc : each_entry(parts, refuse_foreign_of_point, search);
+    if (strcmp(name, HIL_RESULTS_PARTS) == 0)
+        return refuse_foreign_below(search, path, name, refuse_foreign_of_point);
+    return refuse_foreign_of_either(search, path, name, is_of_a_run(path, name));
 }
 
 /* Each point or part is the folder of a run, and may be in use by a run of its own. */
@@ -191,7 +258,7 @@ static int refuse_foreign_of_several(void *search, const char *path, const char 
 
     if (is_point(s->index, name))
         return refuse_foreign_of_point(search, path, name);
-    return is_of_several(path, name, s->kind) ? 0 : refuse(search, path, name);
+    return refuse_foreign_of_either(search, path, name, is_of_several(path, name, s->kind));
 }
 
 static int refuse_any(void *arg, const char *path, const char *name)

@@ -7,6 +7,7 @@
 
 #include "../../channels/agreement.h"
 #include "../base/file_save.h"
+#include "../base/result_file.h"
 #include "../base/version.h"
 #include "../h5/run_files.h"
 #include "../run/links.h"
@@ -158,7 +159,7 @@ static const void *part_take(struct part_bytes *b, uint64_t size)
 /* Returns the file's bytes, which the caller frees; NULL with errno set. */
 static void *part_load(const char *path, size_t *size)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = hil_result_read(path);
     char *bytes = NULL;
 
     if (!file)

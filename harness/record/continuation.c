@@ -126,7 +126,7 @@ static int continue_all(struct hil_continuation *c, const char *path)
     c->streams = calloc(c->stream_count + 1, sizeof *c->streams);
     if (!c->streams)
         return -ENOMEM;
-    c->file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    c->file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (c->file < 0 || fstat(c->file, &status))
         return -errno;
     c->end = (uint64_t)status.st_size;

@@ -7,6 +7,7 @@
 
 #include "../base/digits.h"
 #include "../base/foreign.h"
+#include "../base/result_file.h"
 #include "../h5/run_files.h"
 #include "../h5/trace_rows.h"
 #include "export_events.h"
@@ -121,7 +122,7 @@ static int put_rows(struct table *table)
 
 static int write_table(struct table *table, const char *path)
 {
-    table->to = fopen(path, "w");
+    table->to = hil_result_create(path);
     if (!table->to)
         return -errno;
     int rc = put_rows(table);
@@ -151,7 +152,7 @@ bool hil_export_made(const char *dir, const char *name)
 {
     char path[HIL_PATH_BYTES], line[sizeof export_event_names] = "";
     FILE *file = fnmatch("?*.csv", name, 0) == 0 && hil_run_path(path, dir, "%s", name) == 0
-                     ? fopen(path, "r")
+                     ? hil_result_read(path)
                      : NULL;
 
     if (!file)

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "../base/result_file.h"
+
 /* Our names have neither commas nor quotes, but names in an untrusted file may. */
 static void put_text(const char *text, FILE *to)
 {
@@ -25,7 +27,7 @@ static void put_event(const struct hil_trace_event *event, FILE *to)
 
 int export_write_events(const struct hil_trace_events *events, const char *path)
 {
-    FILE *to = fopen(path, "w");
+    FILE *to = hil_result_create(path);
 
     if (!to)
         return -errno;

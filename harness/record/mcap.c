@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "../base/list.h"
+#include "../base/result_file.h"
 #include "../base/version.h"
 
 /* Record types, the first byte of each record. */
@@ -166,7 +167,7 @@ int hil_mcap_create(struct hil_mcap **mcap, const char *path)
 
     if (!m)
         return -ENOMEM;
-    m->file = fopen(path, "we");
+    m->file = hil_result_create(path);
     if (!m->file) {
         const int rc = -errno;
         free(m);

@@ -6,6 +6,7 @@
 
 #include "../base/foreign.h"
 #include "../base/json_number.h"
+#include "../base/result_file.h"
 #include "../h5/run_files.h"
 #include "../h5/trace_events.h"
 #include "../record/told.h"
@@ -19,7 +20,7 @@ enum { PAGE_SCENARIO_BYTES = 1 << 20 };
 json_t *hil_page_scenario(const char *dir)
 {
     char path[HIL_PATH_BYTES], *text = NULL;
-    FILE *file = hil_run_path(path, dir, "scenario.yaml") ? NULL : fopen(path, "r");
+    FILE *file = hil_run_path(path, dir, "scenario.yaml") ? NULL : hil_result_read(path);
     json_t *json = NULL;
     size_t size = 0;
 

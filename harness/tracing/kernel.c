@@ -1,6 +1,7 @@
 #include "kernel.h"
 #include "../base/list.h"
 
+#include "../base/result_file.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -265,7 +266,7 @@ static void take_line(struct hil_kernel *k, const char *line)
 
 int hil_kernel_read(struct hil_kernel *k, const char *path)
 {
-    FILE *text = fopen(path, "r");
+    FILE *text = hil_result_read(path);
     char line[1024];
 
     if (!text)

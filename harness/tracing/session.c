@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../base/reap.h"
+#include "../base/result_file.h"
 #include "../base/tool.h"
 #include "cores.h"
 #include "tracefs.h"
@@ -373,7 +374,7 @@ static int save_tracefs(const struct hil_session *s, uint64_t *lost)
     char path[PATH_MAX];
 
     snprintf(path, sizeof path, "%s/kernel.txt", s->out);
-    FILE *to = fopen(path, "w");
+    FILE *to = hil_result_create(path);
     int rc = to ? hil_tracefs_stop(&s->tracefs, to, lost) : -errno;
     if (to && fclose(to) && !rc)
         rc = -errno;

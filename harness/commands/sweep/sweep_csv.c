@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../base/result_file.h"
 #include "sweep.h"
 
 void sweep_csv_text(FILE *to, const char *text)
@@ -71,7 +72,7 @@ static int csv_write(const struct sweep *s, const char *name,
     char path[4400];
 
     snprintf(path, sizeof path, "%s/%s", s->out, name);
-    FILE *to = fopen(path, "we");
+    FILE *to = hil_result_create(path);
     if (to)
         put(s, to);
     const bool failed = !to || ferror(to);

@@ -1,0 +1,59 @@
+#include "result_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int hil_result_open(const char *path, int flags)
+{
+    /* Without O_NONBLOCK, open() would wait for the other end of a pipe. */
+    const int file = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat s;
+
+    if (file < 0)
+        return -errno;
+    const int rc = fstat(file, &s) ? -errno : S_ISREG(s.st_mode) ? 0 : -EMEDIUMTYPE;
+    if (!rc)
+        return file;
+    close(file);
+    return rc;
+}
+
+FILE *hil_result_read(const char *path)
+{
+    const int file = hil_result_open(path, O_RDONLY);
+    FILE *stream = file < 0 ? NULL : fdopen(file, "r");
+
+    if (file < 0)
+        errno = -file;
+    else if (!stream)
+        close(file);
+    return stream;
+}
+
+FILE *hil_result_create(const char *path)
+{
+    return unlink(path) && errno != ENOENT ? NULL : fopen(path, "wxe");
+}
+
+int hil_result_folder(const char *path)
+{
+    struct stat s;
+
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    if (errno != EEXIST)
+        return -errno;
+    if (lstat(path, &s))
+        return -errno;
+    return S_ISDIR(s.st_mode) ? 0 : S_ISLNK(s.st_mode) ? -ELOOP : -ENOTDIR;
+}
+
+const char *hil_result_words(int rc)
+{
+    return rc == -ELOOP         ? "it is a link, and links in a folder of results are not followed"
+           : rc == -EMEDIUMTYPE ? "it is no file"
+                                : strerror(-rc);
+}
