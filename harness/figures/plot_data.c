@@ -275,9 +275,33 @@ static void swing_words(char text[64], const struct hil_told_figures *f, const c
     snprintf(text, 64, pp < 1000 ? "%.3g%s%.24s" : "%.0f%s%.24s", pp, words[0] ? " " : "", words);
 }
 
-static void judge_settling(const struct plot_measure *measure, char text[PLOT_TEXT_BYTES])
+void plot_event_words(const struct plot_run *run, const struct hil_told_event *event,
+                      char text[PLOT_TEXT_BYTES])
 {
-    const struct hil_told_figures *f = &measure->told.figures;
+    text[0] = '\0';
+    if (event->number == 0)
+        snprintf(text, PLOT_TEXT_BYTES, " (start-up)");
+    else if (event->number > 0 && isfinite(event->time_s))
+        snprintf(text, PLOT_TEXT_BYTES, " (event at %.6g s)", event->time_s);
+    if (hil_told_event_count(&run->told) < 2)
+        text[0] = '\0';
+}
+
+/* The figures after the event with the worst response, from which the swing is taken. */
+static struct hil_told_figures worst_figures(const struct plot_run *run,
+                                             const struct hil_told_measure *m)
+{
+    struct hil_told_figures f;
+    struct hil_told_event event;
+
+    return hil_told_after(&run->told, m->settling_event.number, m->name, &event, &f) ? f
+                                                                                     : m->figures;
+}
+
+static void judge_settling(const struct plot_run *run, const struct plot_measure *measure,
+                           char text[PLOT_TEXT_BYTES])
+{
+    const struct hil_told_figures worst = worst_figures(run, &measure->told), *f = &worst;
     char swing[64];
 
     swing_words(swing, f, measure->column->unit);
@@ -298,14 +322,21 @@ void plot_run_judge(const struct plot_run *run, const struct plot_measure *measu
 {
     const struct hil_told_measure *worst = &run->worst;
     const bool is_first = run->first.name && strcmp(measure->name, run->first.name) == 0;
-    char swing[64];
+    const struct hil_told_figures of_worst = worst_figures(run, worst);
+    const struct hil_told_event *event = &measure->told.settling_event;
+    char swing[64], when[PLOT_TEXT_BYTES];
 
     text[0] = '\0';
-    swing_words(swing, &worst->figures, worst->unit);
-    if (is_first && measure->told.settled && !run->settled && worst->worst >= 0)
+    swing_words(swing, &of_worst, worst->unit);
+    if (is_first && measure->told.settled && !run->settled && worst->worst >= 0) {
         snprintf(text, PLOT_TEXT_BYTES, "%.64s[%d]: %s p-p", worst->name, worst->worst, swing);
-    else
-        judge_settling(measure, text);
+        event = &worst->settling_event;
+    } else {
+        judge_settling(run, measure, text);
+    }
+    plot_event_words(run, event, when);
+    if (text[0])
+        snprintf(text + strlen(text), PLOT_TEXT_BYTES - strlen(text), "%.40s", when);
     const size_t used = strlen(text);
     if (hil_told_invalid(&run->told)[0])
         snprintf(text + used, PLOT_TEXT_BYTES - used, "%snot valid", used ? "; " : "");

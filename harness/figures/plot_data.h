@@ -69,8 +69,13 @@ int plot_run_each_missed(const struct plot_run *run, unsigned stream, plot_misse
 /* A subtitle that says what ran: "dcdc20, virtual time (sim fabric)". */
 void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
 
-/* The result of a measure: "settles in 2.16 ms", and "not valid" if the run is not; empty if
- * unknown. For the run's first measure it includes the worst of its array. */
+/* " (event at 0.2 s)"; "" if the run has no other event. */
+void plot_event_words(const struct plot_run *run, const struct hil_told_event *event,
+                      char text[PLOT_TEXT_BYTES]);
+
+/* The result of a measure in its worst event: "settles in 2.16 ms (event at 0.2 s)", and "not
+ * valid" if the run is not; empty if unknown. For the run's first measure it includes the worst of
+ * its array. */
 void plot_run_judge(const struct plot_run *run, const struct plot_measure *measure,
                     char text[PLOT_TEXT_BYTES]);
 

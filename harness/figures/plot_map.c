@@ -108,10 +108,16 @@ static struct map_cell map_settling(const json_t *point)
     return map_cell(&m, m.figures.settling_ms);
 }
 
+/* Of the last event, and so is whether it settled. */
 static struct map_cell map_peak_to_peak(const json_t *point)
 {
-    const struct hil_told_measure m = map_measure(point);
+    const struct hil_told told = {json_object_get(point, "summary")};
+    struct hil_told_measure m = map_measure(point);
+    struct hil_told_figures last;
+    struct hil_told_event event;
 
+    if (hil_told_after(&told, (int)hil_told_event_count(&told) - 1, m.name, &event, &last))
+        m.settled = last.settled;
     return map_cell(&m, m.figures.pp);
 }
 
@@ -135,9 +141,9 @@ static struct map_cell map_verdict(const json_t *point)
 
 static const struct map maps[] = {
     {"map-verdict", "Which runs keep their limits", "", map_verdict},
-    {"map-settling", "Settling time", "ms", map_settling},
-    {"map-overshoot", "Overshoot", "%", map_overshoot},
-    {"map-pp", "Peak to peak in the steady state", NULL, map_peak_to_peak},
+    {"map-settling", "Longest settling time of all events", "ms", map_settling},
+    {"map-overshoot", "Greatest overshoot of all events", "%", map_overshoot},
+    {"map-pp", "Peak to peak after the last event", NULL, map_peak_to_peak},
 };
 
 /* --- drawing --------------------------------------------------------------------------------- */
@@ -216,7 +222,7 @@ static void map_write_title(struct hil_figure *figure, const struct plot_sweep *
     if (map->cell == map_verdict)
         hil_figure_text(figure, "title", "%s", map->title);
     else
-        hil_figure_text(figure, "title", "%s of %.48s%s", map->title, measure, in_unit);
+        hil_figure_text(figure, "title", "%s: %.48s%s", map->title, measure, in_unit);
     hil_figure_text(figure, "subtitle", "%s", sweep->described);
 }
 

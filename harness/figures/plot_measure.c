@@ -48,14 +48,15 @@ static void set_words(struct hil_figure *figure, const struct plot_run *run,
                       const struct plot_measure *m)
 {
     char note[PLOT_TEXT_BYTES], overshoot[PLOT_TEXT_BYTES] = "", steady[PLOT_TEXT_BYTES];
-    char words[PLOT_TEXT_BYTES];
+    char words[PLOT_TEXT_BYTES], when[PLOT_TEXT_BYTES];
 
     plot_run_judge(run, m, note);
     hil_figure_text(figure, "note", "%s", note);
     plot_run_steady(m, steady);
+    plot_event_words(run, &m->told.overshoot_event, when);
     if (isfinite(m->told.figures.overshoot_pct))
-        snprintf(overshoot, sizeof overshoot, "overshoot %.3g %%%s", m->told.figures.overshoot_pct,
-                 steady[0] ? "; " : "");
+        snprintf(overshoot, sizeof overshoot, "overshoot %.3g %%%.40s%s",
+                 m->told.figures.overshoot_pct, when, steady[0] ? "; " : "");
     hil_figure_text(figure, "overshoot", "%s%s%s", overshoot, steady, steady[0] ? " (shaded)" : "");
     plot_measure_words(m, words);
     hil_figure_text(figure, "value_label", "%s", words);

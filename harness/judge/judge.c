@@ -76,8 +76,8 @@ void finding_leave(struct hil_finding *f, enum hil_outcome outcome, const char *
     va_end(args);
 }
 
-/* "output_v: 3.1 ms at 0.0331 s; allowed: at most 2 ms", "output_v: has not settled at 0.05 s; ..."
- */
+/* "output_v: 3.1 ms at 0.0031 s, after start-up; allowed: at most 2 ms", "output_v: has not settled
+ * at 0.05 s, after start-up; ..." */
 static void finding_say(struct hil_finding *f)
 {
     const char *space = *f->unit ? " " : "";
@@ -99,8 +99,9 @@ static void finding_say(struct hil_finding *f)
                  space, f->unit, when);
         when[0] = 0;
     }
-    snprintf(f->words, sizeof f->words, "%s: %s%s; allowed: at %s %.6g%s%.16s%s", f->signal, value,
-             when, f->from_below ? "least" : "most", f->bound, space, f->unit, more);
+    snprintf(f->words, sizeof f->words, "%s: %s%s%s%s; allowed: at %s %.6g%s%.16s%s", f->signal,
+             value, when, f->event[0] ? ", after " : "", f->event, f->from_below ? "least" : "most",
+             f->bound, space, f->unit, more);
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */
@@ -203,11 +204,12 @@ static json_t *finding_json(const struct hil_finding *f)
 
     if (f->judged)
         json_object_update_new(
-            json, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:i, s:s*}", "signal", f->signal,
+            json, json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:i, s:s*, s:s*}", "signal", f->signal,
                             "unit", f->unit, "time_s", hil_json_number(f->time_s), "value",
                             hil_json_number(f->value), f->from_below ? "at_least" : "at_most",
                             hil_json_number(f->bound), "words", f->words, "failures", f->failures,
-                            "figure", f->figure[0] ? f->figure : NULL));
+                            "figure", f->figure[0] ? f->figure : NULL, "event",
+                            f->event[0] ? f->event : NULL));
     else
         json_object_set_new(json, "words", json_string(f->words));
     return json;

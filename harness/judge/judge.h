@@ -11,6 +11,7 @@
 
 #include "../run/node_name.h"
 #include "../run/state.h"
+#include "../scenario/events.h"
 #include "../scenario/limits.h"
 #include "../summary/validity.h"
 
@@ -28,7 +29,7 @@ const char *hil_outcome_name(enum hil_outcome outcome);
 enum {
     /* The name of a signal, or of a link together with the name of an input. */
     HIL_FINDING_NAME_BYTES = HIL_LINK_NAME_BYTES + HIL_SIGNAL_NAME_BYTES + 3,
-    HIL_FINDING_BYTES = HIL_FINDING_NAME_BYTES + 240,
+    HIL_FINDING_BYTES = HIL_FINDING_NAME_BYTES + HIL_EVENT_BYTES + 240,
 };
 
 /* The result for one bound: the worst value. */
@@ -38,7 +39,8 @@ struct hil_finding {
     bool judged;                         /* the members below are known */
     char signal[HIL_FINDING_NAME_BYTES]; /* the signal with the worst value */
     char unit[24];
-    double time_s;        /* NAN: does not belong to an instant */
+    double time_s;               /* NAN: does not belong to an instant */
+    char event[HIL_EVENT_BYTES]; /* "start-up": the event after which a measure was judged; or "" */
     double greatest;      /* for a percentile: the greatest of the times, at time_s; else NAN */
     double value, bound;  /* the value is NAN if it never came or is not a number */
     const char *no_value; /* the words for that case; NULL: "is no number" */

@@ -95,6 +95,7 @@ static void judge_bound(const struct trial *t, enum hil_bound bound, struct hil_
     const struct hil_responses *r = &t->run->state->responses;
     struct finding_sum sum = {finding, -INFINITY};
     const struct hil_measure *worst = NULL;
+    unsigned worst_event = 0;
     bool here = false;
 
     for (unsigned event = 0; event <= r->now; event++)
@@ -105,14 +106,17 @@ static void judge_bound(const struct trial *t, enum hil_bound bound, struct hil_
                 continue;
             here = true;
             if (is_of_events(t, event) && answer_look(&a, bound, t->limit->bounds[bound], &look) &&
-                finding_look(&sum, &look))
+                finding_look(&sum, &look)) {
                 worst = &t->system->measures[m];
+                worst_event = event;
+            }
         }
     if (bound == HIL_BOUND_SETTLING || bound == HIL_BOUND_RECOVERY)
         finding->no_value = "has not settled";
     if (worst) {
         hil_instance_name(&worst->is, finding->signal);
         finding->measure = worst->is.name;
+        hil_event_words(&r->events[worst_event], t->system, finding->event);
     } else if (here) {
         finding_leave(finding, HIL_OUTCOME_INCONCLUSIVE,
                       "the run has no event that this limit applies to");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/csv.h"
 #include "../base/digits.h"
 #include "../base/foreign.h"
 #include "../base/result_file.h"
@@ -44,12 +45,13 @@ static void put_name(const struct table *table, const struct hil_column *column,
 
     if (column->width == 1) {
         const bool kept = table->rows.steps && strcmp(column->name, "missing_rows") == 0;
-        fprintf(table->to, "%s%s", column->name, kept ? " (2)" : "");
-        return;
+        snprintf(name, sizeof name, "%s%s", column->name, kept ? " (2)" : "");
+    } else {
+        const int length = snprintf(name, sizeof name, "%s_%u", column->name, place);
+        if (length < (int)sizeof name && hil_trace_column_find(table->stream, name) >= 0)
+            snprintf(name, sizeof name, "%s[%u]", column->name, place);
     }
-    const int length = snprintf(name, sizeof name, "%s_%u", column->name, place);
-    const bool taken = length < (int)sizeof name && hil_trace_column_find(table->stream, name) >= 0;
-    fprintf(table->to, taken ? "%s[%u]" : "%s_%u", column->name, place);
+    hil_csv_text(table->to, name);
 }
 
 static void put_names(const struct table *table)

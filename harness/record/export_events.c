@@ -2,13 +2,12 @@
 
 #include <errno.h>
 
+#include "../base/csv.h"
 #include "../base/result_file.h"
 
-/* Our names have neither commas nor quotes, but names in an untrusted file may. */
 static void put_text(const char *text, FILE *to)
 {
-    for (; *text; text++)
-        putc((unsigned char)*text < ' ' || *text == ',' || *text == '"' ? '_' : *text, to);
+    hil_csv_text(to, text);
     putc(',', to);
 }
 

@@ -328,22 +328,44 @@ static bool figures_worse(const struct hil_figures *a, const struct hil_figures 
         return !a->settled;
     if (a->settled && a->settling_ms != b->settling_ms)
         return a->settling_ms > b->settling_ms;
-    return a->pp > b->pp;
+    return a->pp > b->pp || (isnan(b->pp) && !isnan(a->pp));
+}
+
+/* Makes the response the worst if it is worse. One without samples is none. */
+static void worst_add(struct hil_worst_response *worst, bool *found,
+                      const struct hil_responses *all, unsigned event, unsigned measure)
+{
+    struct hil_worst_response one = {.event = event, .measure = measure};
+
+    if (responses_to(all, event)[measure].count == 0)
+        return;
+    hil_responses_figures(all, event, measure, &one.figures);
+    if (!*found || figures_worse(&one.figures, &worst->figures))
+        *worst = one;
+    *found = true;
 }
 
 unsigned hil_responses_worst(const struct hil_responses *all, unsigned event, unsigned first,
                              unsigned count)
 {
-    struct hil_figures worst, one;
-    unsigned at = first;
+    struct hil_worst_response worst = {.measure = first};
+    bool found = false;
 
-    hil_responses_figures(all, event, first, &worst);
-    for (unsigned i = first + 1; i < first + count; i++) {
-        hil_responses_figures(all, event, i, &one);
-        if (responses_to(all, event)[i].count == 0 || !figures_worse(&one, &worst))
-            continue;
-        worst = one;
-        at = i;
-    }
-    return at;
+    for (unsigned i = first; i < first + count; i++)
+        worst_add(&worst, &found, all, event, i);
+    return worst.measure;
+}
+
+struct hil_worst_response hil_responses_worst_of_all(const struct hil_responses *all, unsigned from,
+                                                     unsigned first, unsigned count)
+{
+    struct hil_worst_response worst = {.event = all->now, .measure = first};
+    bool found = false;
+
+    for (unsigned event = from; event <= all->now; event++)
+        for (unsigned i = first; i < first + count; i++)
+            worst_add(&worst, &found, all, event, i);
+    if (!found)
+        hil_responses_figures(all, worst.event, first, &worst.figures);
+    return worst;
 }

@@ -133,4 +133,13 @@ void hil_responses_figures(const struct hil_responses *responses, unsigned event
 unsigned hil_responses_worst(const struct hil_responses *responses, unsigned event, unsigned first,
                              unsigned count);
 
+/* The worst response by the same order, from event `from` to the newest. This is what stands for a
+ * measure or an array of measures wherever there is room for one figure only. */
+struct hil_worst_response {
+    unsigned event, measure;
+    struct hil_figures figures;
+};
+struct hil_worst_response hil_responses_worst_of_all(const struct hil_responses *responses,
+                                                     unsigned from, unsigned first, unsigned count);
+
 #endif

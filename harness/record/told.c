@@ -40,9 +40,55 @@ static struct hil_told_figures told_figures(const json_t *measure)
         .mean = hil_told_number(measure, "mean"),
         .pp = hil_told_number(measure, "pp"),
         .band = hil_told_number(measure, "band"),
+        .deviation_pct = hil_told_number(measure, "deviation_pct"),
         .from_s = hil_told_number(window, "from_s"),
         .to_s = hil_told_number(window, "to_s"),
     };
+}
+
+static const json_t *told_event_json(const struct hil_told *told, int number)
+{
+    return number < 0 ? NULL : json_array_get(told_get(told, "events"), (size_t)number);
+}
+
+static struct hil_told_event told_event(const struct hil_told *told, double number)
+{
+    const int i = hil_foreign_index(number, INT_MAX);
+    const json_t *json = told_event_json(told, i);
+
+    return (struct hil_told_event){json_is_object(json) ? i : -1,
+                                   told_text(json_object_get(json, "name")),
+                                   hil_told_number(json, "time_s")};
+}
+
+unsigned hil_told_event_count(const struct hil_told *told)
+{
+    return (unsigned)json_array_size(told_get(told, "events"));
+}
+
+bool hil_told_after(const struct hil_told *told, int number, const char *measure,
+                    struct hil_told_event *event, struct hil_told_figures *figures)
+{
+    const json_t *measures = json_object_get(told_event_json(told, number), "measures");
+    const json_t *json = json_object_get(measures, measure),
+                 *worst = json_object_get(json, "worst");
+
+    *event = told_event(told, number);
+    *figures = told_figures(json_is_object(worst) ? worst : json);
+    return json_is_object(json);
+}
+
+void hil_told_event_words(const struct hil_told_event *event, char words[HIL_TOLD_EVENT_BYTES])
+{
+    size_t used = 0;
+
+    words[0] = '\0';
+    if (event->number < 0)
+        return;
+    used = (size_t)snprintf(words, HIL_TOLD_EVENT_BYTES, "%.160s",
+                            event->name[0] ? event->name : "event");
+    if (isfinite(event->time_s) && event->time_s != 0)
+        snprintf(words + used, HIL_TOLD_EVENT_BYTES - used, " at %.9g s", event->time_s);
 }
 
 static double told_startup_ms(const struct hil_told *told, const char *name)
@@ -59,6 +105,7 @@ static void told_read_measure(const struct hil_told *told, const char *name, con
 {
     const json_t *each = json_object_get(json, "each");
     const int worst = hil_foreign_index(hil_told_number(json, "worst"), INT_MAX);
+    const json_t *one = each ? json_array_get(each, (size_t)worst) : json;
 
     *m = (struct hil_told_measure){
         .name = name,
@@ -67,7 +114,9 @@ static void told_read_measure(const struct hil_told *told, const char *name, con
         .judged = json_is_boolean(json_object_get(json, "settled")),
         .settled = json_is_true(json_object_get(json, "settled")),
         .worst = worst,
-        .figures = told_figures(each ? json_array_get(each, (size_t)worst) : json),
+        .figures = told_figures(one),
+        .settling_event = told_event(told, hil_told_number(one, "settling_event")),
+        .overshoot_event = told_event(told, hil_told_number(one, "overshoot_event")),
         .startup_ms = told_startup_ms(told, name),
     };
 }

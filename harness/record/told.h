@@ -16,12 +16,20 @@ struct hil_told {
 struct hil_told hil_told_of_run(const char *dir);
 void hil_told_close(struct hil_told *told);
 
-/* The figures of a measure after the run's last event; overshoot_pct is the greatest of all
- * events. */
+/* The figures of a measure. Of the whole run they are the longest settling time and the greatest
+ * overshoot of all events, and the steady state after the last. */
 struct hil_told_figures {
     bool settled;
     double settling_ms, overshoot_pct, mean, pp, band;
-    double from_s, to_s; /* the steady-state window */
+    double deviation_pct; /* only after one event */
+    double from_s, to_s;  /* the steady-state window */
+};
+
+/* An event of the run. */
+struct hil_told_event {
+    int number;       /* -1: unknown */
+    const char *name; /* "load 10 to 8 Ohm" */
+    double time_s;
 };
 
 /* A measure; or an array of measures, with the figures of the worst. Texts belong to the
@@ -32,6 +40,7 @@ struct hil_told_measure {
     bool judged, settled; /* whether it was judged, and settled; for an array: all of them */
     int worst;            /* for an array: index of the worst; -1: unknown */
     struct hil_told_figures figures;
+    struct hil_told_event settling_event, overshoot_event; /* the events that they belong to */
     double startup_ms; /* settling time from the start; NAN for an array */
 };
 
@@ -40,6 +49,18 @@ bool hil_told_measure(const struct hil_told *told, const char *name, struct hil_
 
 /* Finds the first measure, or the first array of measures. A run is represented by these. */
 bool hil_told_first(const struct hil_told *told, bool array, struct hil_told_measure *m);
+
+/* The number of events that the run reached. */
+unsigned hil_told_event_count(const struct hil_told *told);
+
+/* Event `number`, and the figures of the measure after it, or of the worst of an array. Without
+ * them returns false and figures that are NAN. */
+bool hil_told_after(const struct hil_told *told, int number, const char *measure,
+                    struct hil_told_event *event, struct hil_told_figures *figures);
+
+/* "load 10 to 8 Ohm at 0.2 s"; "" if the event is unknown. */
+enum { HIL_TOLD_EVENT_BYTES = 200 };
+void hil_told_event_words(const struct hil_told_event *event, char words[HIL_TOLD_EVENT_BYTES]);
 
 /* Array `i` of nodes as a whole: steps that did not end in time, out of those due. Returns false if
  * there are no more. */

@@ -32,6 +32,42 @@ static void point_copy(json_t *to, const json_t *from, const char *const *keys)
     }
 }
 
+static void point_event(json_t *to, const char *key, const struct hil_told_event *event)
+{
+    char words[HIL_TOLD_EVENT_BYTES];
+
+    hil_told_event_words(event, words);
+    if (words[0])
+        json_object_set_new(to, key, json_string(words));
+}
+
+/* The figures that are of an event. */
+static json_t *point_figures(const struct hil_told_figures *f)
+{
+    return json_pack("{s:o, s:o, s:o}", "settling_ms", point_number(f->settling_ms),
+                     "overshoot_pct", point_number(f->overshoot_pct), "pp", point_number(f->pp));
+}
+
+/* The measure after each event. */
+static json_t *point_after(const struct hil_told *told, const struct hil_told_measure *m)
+{
+    const int count = (int)hil_told_event_count(told);
+    json_t *list = json_array();
+    struct hil_told_figures f;
+    struct hil_told_event event;
+
+    for (int i = 0; i < count; i++) {
+        const bool there = hil_told_after(told, i, m->name, &event, &f);
+        json_t *json = point_figures(&f);
+        point_event(json, "event", &event);
+        json_object_set_new(json, "deviation_pct", point_number(f.deviation_pct));
+        if (there && m->judged)
+            json_object_set_new(json, "settled", json_boolean(f.settled));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
 /* For an array of measures these are the figures of the worst. */
 static json_t *point_measures(const struct hil_told *told)
 {
@@ -42,12 +78,15 @@ static json_t *point_measures(const struct hil_told *told)
     json_object_foreach(measures, name, one)
     {
         hil_told_measure(told, name, &m);
-        json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:o}", "unit", m.unit, "settling_ms",
-                                 point_number(m.figures.settling_ms), "overshoot_pct",
-                                 point_number(m.figures.overshoot_pct), "mean",
-                                 point_number(m.figures.mean), "pp", point_number(m.figures.pp));
+        json_t *json = point_figures(&m.figures);
+        json_object_set_new(json, "unit", json_string(m.unit));
+        json_object_set_new(json, "mean", point_number(m.figures.mean));
+        point_event(json, "settling_event", &m.settling_event);
+        point_event(json, "overshoot_event", &m.overshoot_event);
         if (m.judged)
             json_object_set_new(json, "settled", json_boolean(m.settled));
+        if (json_object_size(all) == 0 && hil_told_event_count(told) > 1) /* for the tables */
+            json_object_set_new(json, "after", point_after(told, &m));
         json_object_set_new(all, name, json);
     }
     return all;

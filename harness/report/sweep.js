@@ -17,10 +17,10 @@ function keyTitle({words, unit}) {
 /* --- figures of measures ---------------------------------------------------------------------- */
 
 const measureFigures = {
-    settling_ms: {words: 'settling time', unit: 'ms', bound: 'settling_ms'},
-    overshoot_pct: {words: 'overshoot', unit: '%', bound: 'overshoot_pct'},
-    pp: {words: 'peak to peak', bound: 'ripple'},
-    mean: {words: 'mean'},
+    settling_ms: {words: 'longest settling time', unit: 'ms', bound: 'settling_ms'},
+    overshoot_pct: {words: 'greatest overshoot', unit: '%', bound: 'overshoot_pct'},
+    pp: {words: 'peak to peak after the last event', bound: 'ripple'},
+    mean: {words: 'mean after the last event'},
 };
 
 /* NaN: there is none; infinite: it does not settle. */
@@ -278,14 +278,41 @@ function whyNot({summary, status}) {
            (status > 0 && status !== 4 ? `ended with status ${status}` : '');
 }
 
+/* Infinite: it does not settle. */
+function neverOr(figures) {
+    return figures?.settled === false ? Infinity : figures?.settling_ms;
+}
+
+/* The greatest number of events of a run. */
+function eventsMost(runs) {
+    return runs.reduce((most, run) => Math.max(most, firstMeasure(run.summary)?.after?.length ?? 0), 0);
+}
+
+/* The events that have columns of their own: "after load 10 to 8 Ohm at 0.2 s"; "after event 1" if
+ * it differs from run to run. */
+function eventHeads({runs}) {
+    const most = eventsMost(runs);
+    const words = (i) => {
+        const [first, ...others] = new Set(runs.map((run) => firstMeasure(run.summary)?.after?.[i]?.event)
+                                               .filter(Boolean));
+        return `after ${others.length ? `event ${i}` : first}`;
+    };
+
+    return most > 1 ? Array.from({length: Math.min(most, 8)}, (_, i) => words(i)) : [];
+}
+
 function sweepTable(sweep) {
     const keys = varyingKeys(sweep), tried = triedRuns(sweep);
     const measure = firstMeasure(sweep.runs.find((run) => run.summary)?.summary);
     const inRealTime = sweep.runs.some((run) => run.summary?.mode === 'realtime');
     const named = sweep.drawn || sweep.runs.some((run) => /^point/.test(run.label));
+    const events = eventHeads(sweep);
     const heads = ['verdict', named && 'run', tried.length > 0 && 'tried', ...keys.map(keyTitle),
-                   'limits kept', `${measure?.name ?? 'measure'} settles in (ms)`, 'overshoot %',
-                   withUnit('then p-p', measure?.unit && `(${measure.unit})`),
+                   'limits kept', `${measure?.name ?? 'measure'} settles at the longest in (ms)`,
+                   'greatest overshoot %',
+                   withUnit('p-p after the last event', measure?.unit && `(${measure.unit})`),
+                   ...events.flatMap((words) => [`${words}: settles in (ms)`,
+                                                 `${words}: beyond %`]),
                    inRealTime && 'missed at most (%)', 'why'];
     const rows = sweep.runs.map((run) => {
         const one = firstMeasure(run.summary);
@@ -293,8 +320,11 @@ function sweepTable(sweep) {
                        tried.length > 0 && tried.indexOf(run) + 1,
                        ...keys.map(({i}) => numberOr(run.values[i])),
                        keptWords(run.summary?.limits),
-                       one?.settled === false ? Infinity : one?.settling_ms, one?.overshoot_pct,
-                       one?.pp, inRealTime && worstMissed(run.summary ?? {}), whyNot(run)];
+                       neverOr(one), one?.overshoot_pct, one?.pp,
+                       ...events.flatMap((_, i) => {
+                           const after = one?.after?.[i];
+                           return [neverOr(after), after?.overshoot_pct ?? after?.deviation_pct];
+                       }), inRealTime && worstMissed(run.summary ?? {}), whyNot(run)];
         return {state: verdictOf(run), cells: cells.filter((cell) => cell !== false)};
     });
 
@@ -355,17 +385,29 @@ function sweepSection(sweep) {
     return {made, draw: () => [...parts, ...maps].forEach((part) => part.draw())};
 }
 
-/* The same table as `hiloco sweep` writes. */
+/* The same table as `hiloco sweep` writes, without the times of the nodes. */
 function sweepCsv({keys, runs}) {
-    const quoted = (text) => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    const events = Array.from({length: eventsMost(runs)}, (_, i) => i);
     const lines = [[...keys.map(({key}) => key), 'status', 'verdict', 'settled', 'overshoot_pct',
-                    'settling_ms', 'mean', 'pp', 'dir']];
+                    'overshoot_event', 'settling_ms', 'settling_event', 'mean', 'pp', 'dir',
+                    ...events.flatMap((i) => ['', '_settled', '_overshoot_pct', '_deviation_pct',
+                                              '_settling_ms', '_pp'].map((end) => `event_${i}${end}`))]];
 
     for (const run of runs) {
         const one = firstMeasure(run.summary);
+        const after = events.map((i) => one?.after?.[i]).flatMap((at) =>
+            [at?.event, at?.settled, at?.overshoot_pct, at?.deviation_pct, at?.settling_ms, at?.pp]);
         lines.push([...keys.map((_, i) => run.values[i]), run.status ?? -1, run.summary?.verdict,
-                    one?.settled, one?.overshoot_pct, one?.settling_ms, one?.mean, one?.pp,
-                    run.label]);
+                    one?.settled, one?.overshoot_pct, one?.overshoot_event, one?.settling_ms,
+                    one?.settling_event, one?.mean, one?.pp, run.label, ...after]);
     }
-    return lines.map((line) => `${line.map((cell) => quoted(String(cell ?? ''))).join(',')}\n`).join('');
+    return lines.map((line) => `${line.map(csvCell).join(',')}\n`).join('');
+}
+
+/* A text that a spreadsheet would compute begins with an apostrophe. */
+function csvCell(value) {
+    const text = String(value ?? '');
+    const tame = /^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text)) ? `'${text}` : text;
+
+    return /[",\r\n]/.test(tame) ? `"${tame.replaceAll('"', '""')}"` : tame;
 }

@@ -80,10 +80,29 @@ function firstMeasure(summary) {
     return measure && {name, ...measure};
 }
 
-function settling(measure) {
-    if (!measure || measure.settled === undefined)
+/* "load 10 to 8 Ω at 0.2 s"; a run of a sweep has these words in place of the event's number. */
+function eventAt(summary, event) {
+    const one = summary?.events?.[event];
+
+    return typeof event === 'string' ? event
+        : one && eventWords(one) + (one.time_s > 0 ? ` at ${duration(one.time_s)}` : '');
+}
+
+/* "104 ms after load 10 to 8 Ω at 0.2 s": the longest of all events. */
+function settling(measure, summary) {
+    if (!measure || typeof measure.settled !== 'boolean')
         return '-';
-    return measure.settled ? duration(measure.settling_ms * 1e-3) : 'does not settle';
+    const after = eventAt(summary, measure.settling_event);
+
+    return (measure.settled ? duration(measure.settling_ms * 1e-3) : 'does not settle') +
+           (after ? ` after ${after}` : '');
+}
+
+function overshoot(measure, summary) {
+    const after = eventAt(summary, measure?.overshoot_event);
+
+    return measure?.overshoot_pct === undefined || measure.overshoot_pct === null ? '-'
+        : `${digits(measure.overshoot_pct)}${after ? ` after ${after}` : ''}`;
 }
 
 /* "2 of 3" limits kept; skipped and inconclusive ones do not count as kept. */
@@ -101,15 +120,16 @@ function runRow(run, i) {
         badge(verdictOf(run)), link, summary?.scenario,
         summary?.mode === 'realtime' ? 'real time' : summary?.mode, duration(summary?.elapsed_s),
         keptWords(summary?.limits),
-        `${digits(worstMissed(summary ?? {}), 3)} %`, settling(measure),
-        measure?.overshoot_pct ?? '-', withUnit(digits(measure?.pp, 3), measure?.unit)]};
+        `${digits(worstMissed(summary ?? {}), 3)} %`, settling(measure, summary),
+        overshoot(measure, summary), withUnit(digits(measure?.pp, 3), measure?.unit)]};
 }
 
 function runsTable(runs) {
     const measure = firstMeasure(runs.find((run) => run.summary)?.summary)?.name ?? 'measure';
 
     return table(['verdict', 'run', 'scenario', 'time', 'length', 'limits kept', 'missed at most',
-                  `${measure} settles in`, 'overshoot %', 'then p-p'], runs.map(runRow));
+                  `${measure} settles at the longest in`, 'greatest overshoot %',
+                  'p-p after the last event'], runs.map(runRow));
 }
 
 /* --- limits and validity ---------------------------------------------------------------------- */

@@ -1,7 +1,9 @@
 #include "events.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const uint64_t WINDOW_MOST_NS = 1000000000;
 
@@ -112,4 +114,33 @@ bool hil_event_change(const struct hil_event *e, const struct hil_source *source
         *to = change->value;
     }
     return there;
+}
+
+/* Whoever reads the time after the name needs all of it, so the name leaves room. */
+enum { EVENT_TIME_BYTES = 24 };
+
+void hil_event_name(const struct hil_event *e, const struct hil_system *s,
+                    char name[HIL_EVENT_BYTES])
+{
+    const size_t size = HIL_EVENT_BYTES - EVENT_TIME_BYTES;
+    double from, to;
+
+    snprintf(name, size, "%s", e->startup ? "start-up" : "");
+    for (unsigned i = 0; i < s->source_count; i++) {
+        const size_t used = strlen(name);
+        const char *unit = s->sources[i].unit;
+        if (hil_event_change(e, &s->sources[i], &from, &to))
+            snprintf(name + used, size - used, "%s%s %.4g to %.4g%s%s", used ? ", " : "",
+                     s->sources[i].name, from, to, *unit ? " " : "", unit);
+    }
+}
+
+void hil_event_words(const struct hil_event *e, const struct hil_system *s,
+                     char words[HIL_EVENT_BYTES])
+{
+    hil_event_name(e, s, words);
+    const size_t used = strlen(words);
+
+    if (!e->startup)
+        snprintf(words + used, HIL_EVENT_BYTES - used, " at %.9g s", (double)e->begin_ns * 1e-9);
 }

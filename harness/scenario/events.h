@@ -30,4 +30,11 @@ int hil_events_make(struct hil_event **events, unsigned *count,
 bool hil_event_change(const struct hil_event *event, const struct hil_source *source, double *from,
                       double *to);
 
+/* "start-up", "load 10 to 8 Ohm"; and with its time: "load 10 to 8 Ohm at 0.2 s". */
+enum { HIL_EVENT_BYTES = 160 };
+void hil_event_name(const struct hil_event *event, const struct hil_system *system,
+                    char name[HIL_EVENT_BYTES]);
+void hil_event_words(const struct hil_event *event, const struct hil_system *system,
+                     char words[HIL_EVENT_BYTES]);
+
 #endif

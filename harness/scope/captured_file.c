@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/csv.h"
 #include "../base/digits.h"
 #include "../base/file_save.h"
 #include "../base/foreign.h"
@@ -44,8 +45,10 @@ static int captured_put(const void *captured, FILE *to)
     double t;
 
     fputs("time_s", to);
-    for (unsigned i = 0; i < c->count; i++)
-        fprintf(to, ",%s", c->traces[i].signal->name);
+    for (unsigned i = 0; i < c->count; i++) {
+        putc(',', to);
+        hil_csv_text(to, c->traces[i].signal->name);
+    }
     while (isfinite(t = captured_next(c, at))) {
         fprintf(to, "\n%s", hil_number(text, t));
         for (unsigned i = 0; i < c->count; i++) {

@@ -1,6 +1,5 @@
 #include "summary_measures.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -65,10 +64,26 @@ static struct hil_figures figures(const struct measure *m, unsigned event, unsig
     return f;
 }
 
+/* What stands for the measures `first` to `first + count - 1` of m: the worst response to any
+ * event. Without a reference nothing settles, and the last event stands for all. */
+static struct hil_worst_response worst_of_all(const struct measure *m, unsigned first,
+                                              unsigned count)
+{
+    const unsigned now = m->responses->now;
+
+    return hil_responses_worst_of_all(m->responses, m->is->has_reference ? 0 : now,
+                                      m->first + first, count);
+}
+
 /* The measure in an array with the worst response to the event. */
 static unsigned worst(const struct measure *m, unsigned event)
 {
     return hil_responses_worst(m->responses, event, m->first, m->count) - m->first;
+}
+
+static bool is_unsettled(const struct measure *m, unsigned event, unsigned i)
+{
+    return response(m, event, i)->count && !figures(m, event, i).settled;
 }
 
 static unsigned unsettled_count(const struct measure *m, unsigned event)
@@ -76,25 +91,39 @@ static unsigned unsettled_count(const struct measure *m, unsigned event)
     unsigned count = 0;
 
     for (unsigned i = 0; i < m->count; i++)
-        count += response(m, event, i)->count && !figures(m, event, i).settled;
+        count += is_unsettled(m, event, i);
     return count;
 }
 
-/* Over all events: the greatest overshoot (NAN: the reference never changed), and the greatest
- * value. */
+/* How many measures of an array did not settle after some event. */
+static unsigned ever_unsettled_count(const struct measure *m)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < m->count; i++)
+        count += !worst_of_all(m, i, 1).figures.settled;
+    return count;
+}
+
+/* Over all events: the greatest overshoot (NAN: the reference never changed) and its event, and the
+ * greatest value. */
 struct most {
     double overshoot_pct, peak;
+    unsigned overshoot_event;
 };
 
 static struct most most_of(const struct measure *m, unsigned i)
 {
-    struct most most = {NAN, -INFINITY};
+    struct most most = {NAN, -INFINITY, 0};
 
     for (unsigned event = 0; event <= m->responses->now; event++) {
         const struct hil_response *r = response(m, event, i);
         if (r->count == 0)
             continue;
-        most.overshoot_pct = fmax(most.overshoot_pct, figures(m, event, i).overshoot_pct);
+        const double overshoot_pct = figures(m, event, i).overshoot_pct;
+        if (overshoot_pct > most.overshoot_pct || isnan(most.overshoot_pct))
+            most.overshoot_event = event;
+        most.overshoot_pct = fmax(most.overshoot_pct, overshoot_pct);
         most.peak = fmax(most.peak, r->max);
     }
     return most;
@@ -120,24 +149,34 @@ static json_t *steady(const struct measure *m, const struct hil_figures *f)
                      hil_json_number(f->rms_deviation));
 }
 
-/* One measure after the run's last event. */
+/* One measure: when it settled at worst, and its steady state after the run's last event. */
 static json_t *one_json(const struct measure *m, unsigned i)
 {
     const struct hil_figures f = figures(m, m->responses->now, i);
+    const struct hil_worst_response w = worst_of_all(m, i, 1);
     const struct most most = most_of(m, i);
     json_t *one = steady(m, &f);
 
+    if (m->is->has_reference)
+        json_object_set_new(one, "settled", json_boolean(w.figures.settled));
+    json_object_set_new(one, "settling_ms", hil_json_number(w.figures.settling_ms));
+    json_object_set_new(one, "settling_event",
+                        m->is->has_reference ? json_integer(w.event) : json_null());
     json_object_set_new(one, "reference", hil_json_number(f.reference));
     json_object_set_new(one, "band", hil_json_number(f.band));
     json_object_set_new(one, "final", hil_json_number(f.last));
     json_object_set_new(one, "overshoot_pct", hil_json_number(most.overshoot_pct));
+    json_object_set_new(one, "overshoot_event",
+                        isnan(most.overshoot_pct) ? json_null()
+                                                  : json_integer(most.overshoot_event));
     json_object_set_new(one, "peak", hil_json_number(most.peak));
     return one;
 }
 
 static json_t *array_json(const struct measure *m)
 {
-    const unsigned event = m->responses->now, unsettled = unsettled_count(m, event);
+    const unsigned unsettled = ever_unsettled_count(m);
+    const unsigned w = worst_of_all(m, 0, m->count).measure - m->first;
     json_t *each = json_array();
 
     for (unsigned i = 0; i < m->count; i++) {
@@ -147,7 +186,7 @@ static json_t *array_json(const struct measure *m)
     }
     return json_pack("{s:i, s:o, s:i, s:i, s:o}", "count", m->count, "settled",
                      m->is->has_reference ? json_boolean(unsettled == 0) : json_null(), "unsettled",
-                     unsettled, "worst", worst(m, event), "each", each);
+                     unsettled, "worst", w, "each", each);
 }
 
 static json_t *measure_json(const struct measure *m)
@@ -222,14 +261,17 @@ static json_t *changes_json(const struct hil_summary *sum, const struct hil_even
 static json_t *events_json(const struct hil_summary *sum)
 {
     const struct hil_responses *r = &sum->state->responses;
+    char name[HIL_EVENT_BYTES];
     json_t *events = json_array();
 
     for (unsigned i = 0; i <= r->now; i++) {
         const struct hil_event *e = &r->events[i];
-        json_array_append_new(
-            events, json_pack("{s:o, s:o, s:b, s:o, s:o}", "time_s", summary_seconds(e->begin_ns),
-                              "over_s", summary_seconds(e->over_ns), "start_up", e->startup,
-                              "changes", changes_json(sum, e), "measures", responses_json(sum, i)));
+        hil_event_name(e, sum->scenario->system, name);
+        json_array_append_new(events, json_pack("{s:s, s:o, s:o, s:b, s:o, s:o}", "name", name,
+                                                "time_s", summary_seconds(e->begin_ns), "over_s",
+                                                summary_seconds(e->over_ns), "start_up", e->startup,
+                                                "changes", changes_json(sum, e), "measures",
+                                                responses_json(sum, i)));
     }
     return events;
 }
@@ -261,36 +303,60 @@ static void print_window(const struct measure *m, const struct hil_figures *f, F
                 hil_value(pp, f->pp, decimals, m->is->unit), f->from_s, f->to_s);
 }
 
-static void print_one(const struct measure *m, FILE *to)
+/* "settled 25.94 ms after load 10 to 8 Ohm at 0.2 s, the longest of 3 events" */
+static void print_settling(const struct hil_summary *sum, const struct measure *m, FILE *to)
+{
+    const struct hil_worst_response w = worst_of_all(m, 0, 1);
+    const unsigned events = m->responses->now + 1;
+    char after[HIL_EVENT_BYTES];
+    unsigned unsettled = 0;
+
+    for (unsigned event = 0; event < events; event++)
+        unsettled += is_unsettled(m, event, 0);
+    hil_event_words(&m->responses->events[w.event], sum->scenario->system, after);
+    if (unsettled > 1)
+        fprintf(to, "did not settle after %u of %u events, the worst is %s", unsettled, events,
+                after);
+    else if (!w.figures.settled)
+        fprintf(to, "did not settle after %s", after);
+    else
+        fprintf(to, "settled %.2f ms after %s", w.figures.settling_ms, after);
+    if (w.figures.settled && events > 1)
+        fprintf(to, ", the longest of %u events", events);
+}
+
+static void print_one(const struct hil_summary *sum, const struct measure *m, FILE *to)
 {
     const struct hil_figures f = figures(m, m->responses->now, 0);
     const int decimals = hil_decimals(size_of(&f), 5);
     char text[HIL_VALUE_BYTES];
 
     fprintf(to, "  %-11s %s", m->is->is.name, hil_value(text, f.last, decimals, m->is->unit));
-    if (m->is->has_reference)
+    if (m->is->has_reference) {
         fprintf(to, " of %s; ", hil_value(text, f.reference, decimals, m->is->unit));
-    if (f.settled)
-        fprintf(to, "settled after %.2f ms", f.settling_ms);
-    else if (m->is->has_reference)
-        fprintf(to, "did not settle");
+        print_settling(sum, m, to);
+    }
     print_window(m, &f, to);
     fputc('\n', to);
 }
 
-static void print_array(const struct measure *m, FILE *to)
+static void print_array(const struct hil_summary *sum, const struct measure *m, FILE *to)
 {
-    const unsigned event = m->responses->now, unsettled = unsettled_count(m, event);
-    const unsigned w = worst(m, event);
-    const struct hil_figures f = figures(m, event, w);
+    const struct hil_worst_response worst = worst_of_all(m, 0, m->count);
+    const unsigned unsettled = ever_unsettled_count(m), w = worst.measure - m->first;
+    const struct hil_figures f = figures(m, m->responses->now, w);
+    char after[HIL_EVENT_BYTES];
 
+    hil_event_words(&m->responses->events[worst.event], sum->scenario->system, after);
     fprintf(to, "  %-11s ", m->is->is.name);
     if (!m->is->has_reference)
         fprintf(to, "of %u [%u] swings most", m->count, w);
     else if (unsettled)
-        fprintf(to, "%u of %u did not settle, the worst is [%u]", unsettled, m->count, w);
+        fprintf(to, "%u of %u did not settle, the worst is [%u] after %s", unsettled, m->count, w,
+                after);
     else
-        fprintf(to, "all %u settled, the last was [%u] after %.2f ms", m->count, w, f.settling_ms);
+        fprintf(to, "all %u settled, the last was [%u] %.2f ms after %s", m->count, w,
+                worst.figures.settling_ms, after);
     print_window(m, &f, to);
     fputc('\n', to);
 }
@@ -307,9 +373,9 @@ static void print_all(const struct hil_summary *sum, FILE *to)
         if (!is_here(&m) || (m.count == 1 && is_array(&m) && printed))
             continue;
         if (m.count == 1)
-            print_one(&m, to);
+            print_one(sum, &m, to);
         else
-            print_array(&m, to);
+            print_array(sum, &m, to);
         printed++;
     }
 }
@@ -323,32 +389,6 @@ static bool find_measure(const struct hil_summary *sum, bool several, struct mea
             return true;
     }
     return false;
-}
-
-static void append(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
-
-/* "start-up", "load 10 to 8 Ohm". */
-static void event_words(const struct hil_system *s, const struct hil_event *e, char *text,
-                        size_t size)
-{
-    double from, to;
-
-    snprintf(text, size, "%s", e->startup ? "start-up" : "");
-    for (unsigned i = 0; i < s->source_count; i++)
-        if (hil_event_change(e, &s->sources[i], &from, &to))
-            append(text, size, "%s%s %.4g to %.4g%s%s", *text ? ", " : "", s->sources[i].name, from,
-                   to, *s->sources[i].unit ? " " : "", s->sources[i].unit);
 }
 
 static void beyond_words(const struct hil_figures *f, const char *unit, char *text, size_t size)
@@ -371,9 +411,9 @@ static void print_event(const struct hil_summary *sum, const struct measure *m,
     const struct hil_event *e = &m->responses->events[event];
     struct hil_figures f = figures(m, event, worst(m, event));
     const int decimals = hil_decimals(size_of(&f), 6);
-    char what[80], beyond[32], settling[24] = "-", pp[24] = "-";
+    char what[HIL_EVENT_BYTES], beyond[32], settling[24] = "-", pp[24] = "-";
 
-    event_words(sum->scenario->system, e, what, sizeof what);
+    hil_event_name(e, sum->scenario->system, what);
     beyond_words(&f, m->is->unit, beyond, sizeof beyond);
     if (f.settled)
         snprintf(settling, sizeof settling, "%.2f", f.settling_ms);

@@ -279,11 +279,15 @@ static void expect_number(json_t *figures, const char *path, double expected, do
               "%s: %s is %.15g, the record has %.15g", what, path, actual, expected);
 }
 
-/* "settled", "settling_ms", and what is of the window. */
-static void expect_steady(json_t *actual, const struct figures *f)
+static void expect_settling(json_t *actual, const struct figures *f)
 {
     cr_expect_eq(json_is_true(json_at(actual, "settled")), f->settled, "%s: settled", what);
     expect_number(actual, "settling_ms", f->settling_ms, 1e3);
+}
+
+/* What is of the window. */
+static void expect_steady(json_t *actual, const struct figures *f)
+{
     if (isnan(f->from_s)) {
         cr_expect(json_is_null(json_at(actual, "window")), "%s: has a window", what);
     } else {
@@ -297,6 +301,7 @@ static void expect_steady(json_t *actual, const struct figures *f)
 
 static void expect_response(json_t *actual, const struct figures *f)
 {
+    expect_settling(actual, f);
     expect_steady(actual, f);
     expect_number(actual, "extreme", f->extreme, 100);
     expect_number(actual, "overshoot_pct", f->overshoot_pct, 1000);
@@ -349,6 +354,25 @@ static void expect_event(const struct run *r, const struct event *e, json_t *act
         expect_voltages(r, e, json_at(actual, "measures.voltage_v"));
 }
 
+/* The event after which a measure settled last, or not at all. */
+static struct figures expect_worst_event(const struct run *r, const struct event *events,
+                                         size_t count, int converter, json_t *actual)
+{
+    const size_t told = (size_t)number_at(actual, "settling_event");
+    struct figures worst = figures_of(r, &events[0], converter);
+
+    for (size_t i = 1; i < count; i++) {
+        struct figures f = figures_of(r, &events[i], converter);
+        if (is_worse(&f, &worst))
+            worst = f;
+    }
+    expect_settling(actual, &worst);
+    cr_assert_lt(told, count);
+    worst = figures_of(r, &events[told], converter);
+    expect_settling(actual, &worst);
+    return worst;
+}
+
 /* The output after the last event, and what is of the whole run. */
 static void expect_output(const struct run *r, const struct event *events, size_t count)
 {
@@ -362,6 +386,7 @@ static void expect_output(const struct run *r, const struct event *events, size_
         overshoot_pct = fmax(overshoot_pct, figures_of(r, &events[i], -1).overshoot_pct);
     for (size_t i = 0; i < rows; i++)
         peak = fmax(peak, r->output_v.at[i]);
+    expect_worst_event(r, events, count, -1, actual);
     expect_steady(actual, &last);
     expect_number(actual, "overshoot_pct", overshoot_pct, 1000);
     expect_number(actual, "peak", peak, 0);
@@ -369,17 +394,17 @@ static void expect_output(const struct run *r, const struct event *events, size_
     expect_number(actual, "reference", r->reference_v.at[rows - 1], 100);
 }
 
-static void expect_outputs(const struct run *r, const struct event *last)
+static void expect_outputs(const struct run *r, const struct event *events, size_t count)
 {
     json_t *outputs = json_at(r->summary, "measures.voltage_v"), *each = json_at(outputs, "each");
     bool settled = true;
 
     cr_assert_eq(json_array_size(each), short_count(r->scenario));
     for (int i = 0; i < (int)short_count(r->scenario); i++) {
-        struct figures f = figures_of(r, last, i);
+        struct figures f = figures_of(r, &events[count - 1], i);
         snprintf(what, sizeof what, "%s: converter %d", r->scenario->name, i);
         expect_steady(json_array_get(each, (size_t)i), &f);
-        settled &= f.settled;
+        settled &= expect_worst_event(r, events, count, i, json_array_get(each, (size_t)i)).settled;
     }
     cr_expect_eq(json_is_true(json_at(outputs, "settled")), settled);
 }
@@ -397,7 +422,7 @@ static struct run expect_figures_of_record(const char *out)
         expect_event(&r, &events[i], json_array_get(json_at(r.summary, "events"), i));
     expect_output(&r, events, count);
     if (is_short(r.scenario))
-        expect_outputs(&r, &events[count - 1]);
+        expect_outputs(&r, events, count);
     return r;
 }
 
@@ -468,6 +493,85 @@ Test(figures, a_change_just_before_the_end)
     cr_expect_float_eq(number_at(r.summary, "measures.output_v.mean"), 200, 1e-6);
     cr_expect(json_is_true(json_at(r.summary, "measures.output_v.settled")));
     cr_expect_lt(number_at(r.summary, "measures.output_v.settling_ms"), 1);
+}
+
+/* The load's step settles in 104 ms, and the step of the reference before it in 205 ms, which a
+ * limit of 150 ms does not allow: 205 ms are said everywhere, with their event. */
+static const char two_events[] =
+    "name: speed-loop\nduration_s: 0.5\nmode: virtual\n"
+    "nodes: {drive: {period_us: 50}, control: {period_us: 1000}}\n"
+    "network: {latency_us: 20}\n"
+    "components:\n"
+    "  motor: {model: dc_motor, node: drive, parameters: {resistance_ohm: 0.3, inductance_h: "
+    "1e-3,\n"
+    "    torque_constant_nm_per_a: 0.03, inertia_kg_m2: 60e-6, friction_nm_s: 5e-6}}\n"
+    "  law: {model: generic_pi, node: control,\n"
+    "    parameters: {kp: 0.05, ki_per_s: 1, output_min: -24, output_max: 24}}\n"
+    "connections:\n"
+    "  - {from: motor.speed_rad_per_s, to: law.measurement}\n"
+    "  - {from: law.output, to: motor.voltage_v}\n"
+    "sources:\n"
+    "  wanted: {to: law.reference, steps: {initial: 0, changes: [{time_s: 0.05, value: 200}]}}\n"
+    "  load: {to: motor.load_torque_nm, steps: {initial: 0, changes: [{time_s: 0.3, value: "
+    "0.1}]}}\n"
+    "measures: {speed: {of: motor.speed_rad_per_s, reference: law.reference}}\n"
+    "record: [{signals: [motor.speed_rad_per_s], node: drive}]\n"
+    "limits: {speed: {measure: speed, settling_ms: 150}}\n";
+
+Test(figures, the_longest_settling_of_all_events_is_said)
+{
+    write_text(in_workspace("two.yaml"), two_events);
+    const char *out = in_workspace("out");
+    struct ended e = run_command("hiloco run %s --out %s", in_workspace("two.yaml"), out);
+    json_t *summary = summary_of(out), *speed = json_at(summary, "measures.speed");
+    static const char words[] = "settled 205.00 ms after wanted 0 to 200 at 0.05 s, the longest of";
+
+    expect_status(&e, 4);
+    cr_expect(strstr(e.out, words), "%s", e.out);
+    cr_expect(strstr(e.out, "205 ms at 0.255 s, after wanted 0 to 200 at 0.05 s; allowed"), "%s",
+              e.out);
+    cr_expect_float_eq(number_at(speed, "settling_ms"), 205, 1e-9);
+    cr_expect_eq(number_at(speed, "settling_event"), 1);
+    cr_expect_eq(number_at(speed, "overshoot_event"), 1);
+    cr_expect_str_eq(json_string_value(json_at(summary, "events.1.name")), "wanted 0 to 200");
+    cr_expect_str_eq(json_string_value(json_at(summary, "limits.0.event")),
+                     "wanted 0 to 200 at 0.05 s");
+    e = run_command("hiloco plot %s", out);
+    expect_status(&e, 0);
+    char *svg = read_text(in_workspace("out/speed.svg"));
+    cr_expect(strstr(svg, "settles in 205 ms (event at 0.05 s)"), "not in speed.svg");
+}
+
+/* The row of a point, without its name. */
+static const char *row_of(const char *table, const char *name)
+{
+    const char *row = strstr(table, name);
+
+    cr_assert_not_null(row, "there is no %s in\n%s", name, table);
+    return row + strlen(name);
+}
+
+Test(figures, a_sweep_ranks_by_the_longest_and_has_each_event)
+{
+    struct ended e;
+
+    write_text(in_workspace("two.yaml"), two_events);
+    e = run_command("hiloco sweep %s --set components.law.parameters.ki_per_s=1,4 --out %s",
+                    in_workspace("two.yaml"), in_workspace("out"));
+    expect_status(&e, 4);
+    const char *slow = row_of(e.out, "components.law.parameters.ki_per_s=1 ");
+    const char *fast = row_of(e.out, "components.law.parameters.ki_per_s=4 ");
+    double overshoot, settling;
+    int event[2];
+    cr_assert_eq(sscanf(slow, "%lf %d %lf %d", &overshoot, &event[0], &settling, &event[1]), 4);
+    cr_expect(settling == 205 && event[0] == 1 && event[1] == 1, "%s", slow);
+    cr_assert_eq(sscanf(fast, "%lf %d %lf %d", &overshoot, &event[0], &settling, &event[1]), 4);
+    cr_expect(settling == 43 && event[1] == 1, "%s", fast);
+    cr_expect(strstr(e.out, "\n  2  load 0 to 0.1 Nm at 0.3 s\n"), "%s", e.out);
+    char *csv = read_text(in_workspace("out/sweep.csv"));
+    cr_expect(strstr(csv, ",205,wanted 0 to 200 at 0.05 s,"), "%s", csv);
+    cr_expect(strstr(csv, ",event_2,event_2_settled,"), "%s", csv);
+    cr_expect(strstr(csv, ",load 0 to 0.1 Nm at 0.3 s,true,,-7.16311317,104,"), "%s", csv);
 }
 
 /* The README's sweep: 261.7 V peak to peak beside "settles" at 40 us, 322 V for 159 V at 46 us. */

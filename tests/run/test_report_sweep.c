@@ -141,7 +141,7 @@ Test(report_sweep, bars_are_the_runs_of_a_monte_carlo)
     sweep_into("sweep", drawn, 4);
     struct browser *b = shown(report_of("sweep"));
     const json_t *points = json_object_get(index_of("sweep"), "points");
-    const int plot = number_of(b, "plot", "output_v: settling time");
+    const int plot = number_of(b, "plot", "output_v: longest settling time");
     json_t *bars = bars_of(b, plot), *bar;
     double all = 0;
     char never[40];
@@ -174,7 +174,7 @@ Test(report_sweep, limits_are_lines_in_the_figure_that_they_are_of)
     sweep_into("sweep", drawn, 4);
     struct browser *b = shown(report_of("sweep"));
     const json_t *points = json_object_get(index_of("sweep"), "points");
-    const int plot = number_of(b, "plot", "output_v: settling time");
+    const int plot = number_of(b, "plot", "output_v: longest settling time");
     const unsigned failed = 40 - runs_between(points, "passed", 0, INFINITY);
     char words[80];
 
@@ -256,7 +256,7 @@ Test(report_sweep, a_map_has_a_cell_for_each_run_with_its_value_under_the_cursor
     struct browser *b = shown(report_of("sweep"));
     const json_t *points = json_object_get(index_of("sweep"), "points");
     const int verdicts = number_of(b, "map", "Which runs keep their limits");
-    const int settling = number_of(b, "map", "output_v: settling time (ms)");
+    const int settling = number_of(b, "map", "output_v: longest settling time (ms)");
     json_t *point;
     size_t i;
 
@@ -398,7 +398,7 @@ Test(report_sweep, of_a_thousand_runs_is_small_and_has_all_of_them)
     cr_expect_eq(rows_of(b), 100);
     press(b, "show all 1000");
     cr_expect_eq(rows_of(b), 1000);
-    const int bars = number_of(b, "plot", "output_v: overshoot");
+    const int bars = number_of(b, "plot", "output_v: greatest overshoot");
     cr_expect_eq(browser_number(b,
                                 "document.querySelectorAll('.plot')[%d].plot.curves.reduce("
                                 "(sum, {curve}) => sum + curve.rows.reduce((a, b) => a + b), 0)",
@@ -427,10 +427,10 @@ Test(report_sweep, heads_sort_the_runs)
     char *first = first_run_shown(b);
     const json_t *worst = json_array_get(json_object_get(index_of("sweep"), "distributions"), 0);
     cr_expect_str_neq(first, json_string_value(json_object_get(least, "dir")));
-    press(b, "output_v settles in (ms)");
+    press(b, "output_v settles at the longest in (ms)");
     first = first_run_shown(b);
     cr_expect_str_eq(first, json_string_value(json_object_get(least, "dir")));
-    press(b, "output_v settles in (ms) ↑");
+    press(b, "output_v settles at the longest in (ms) ↑");
     first = first_run_shown(b);
     cr_expect_str_eq(first, json_string_value(json_at((json_t *)worst, "worst.dir")));
     expect_quiet(b);

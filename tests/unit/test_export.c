@@ -194,3 +194,25 @@ Test(export, no_two_columns_have_one_name)
     expect_file("hub.csv", "time_s,step,missing_rows,speed_0,speed[1],speed_1,missing_rows (2)\n"
                            "0,0,0,1,2,3,4\n");
 }
+
+/* Names in a record may be anyone's, and a spreadsheet computes what looks like a formula. */
+Test(export, no_name_is_a_formula)
+{
+    const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}},
+                                         {"=1+1;\033[31m\"<b>", "", "", 1, {0}},
+                                         {"-2", "", "", 1, {0}},
+                                         {"@SUM(A1,A2)", "", "", 2, {0}}};
+    const struct hil_stream_config stream = {"hub", columns, 4, 1, {0}};
+    const double row[] = {0, 1, 2, 3, 4};
+    struct hil_trace *trace;
+
+    cr_assert_eq(
+        hil_trace_create(&trace, in_folder("trace.h5"),
+                         &(struct hil_trace_config){.streams = &stream, .stream_count = 1}),
+        0);
+    cr_assert_eq(hil_trace_append(trace, 0, row, 1), 0);
+    cr_assert_eq(hil_trace_close(trace), 0);
+    cr_assert_eq(export(), 0, "%s", said);
+    expect_file("hub.csv", "time_s,\"'=1+1;?[31m\"\"<b>\",-2,\"'@SUM(A1,A2)_0\","
+                           "\"'@SUM(A1,A2)_1\"\n0,1,2,3,4\n");
+}

@@ -816,17 +816,20 @@ Test(plot, two_keys_are_a_map)
     write_map(points, 6);
     cr_assert_eq(plot(), 0, "%s", said);
     expect_texts("map-settling",
-                 (const char *const[]){"Settling time of output (ms)", "controller period (µs)",
-                                       "controller gains ki (1/(V s))", "0.75", "12.5", "50", "300",
-                                       "does not settle", "not known", NULL});
+                 (const char *const[]){"Longest settling time of all events: output (ms)",
+                                       "controller period (µs)", "controller gains ki (1/(V s))",
+                                       "0.75", "12.5", "50", "300", "does not settle", "not known",
+                                       NULL});
     expect_data("map-settling-cells-1.dat", "1 1 0 0.75 0.75\n2 1 0 1.5 1.5\n3 1 0 1e-12 0\n"
                                             "1 2 0 12.5 12.5\n2 2 4 0 0\n3 2 5 0 0\n");
     expect_texts("map-verdict", (const char *const[]){"Which runs keep their limits", "passed",
                                                       "failed", "not known", NULL});
     expect_data("map-verdict-cells-1.dat", "1 1 1 0 0\n2 1 1 0 0\n3 1 1 0 0\n"
                                            "1 2 1 0 0\n2 2 2 0 0\n3 2 5 0 0\n");
-    expect_texts("map-overshoot", (const char *const[]){"Overshoot of output (%)", NULL});
-    expect_texts("map-pp", (const char *const[]){"of output (V)", NULL});
+    expect_texts("map-overshoot",
+                 (const char *const[]){"Greatest overshoot of all events: output (%)", NULL});
+    expect_texts("map-pp",
+                 (const char *const[]){"Peak to peak after the last event: output (V)", NULL});
 }
 
 static void expect_no_map(void)

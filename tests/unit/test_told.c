@@ -41,6 +41,35 @@ Test(told, measures_and_arrays_of_them)
     hil_told_close(&told);
 }
 
+Test(told, events_and_which_a_figure_is_of)
+{
+    struct hil_told told =
+        told_of("{\"measures\": {\"v\": {\"settling_event\": 1, \"overshoot_event\": 1e300}, \"w\":"
+                " {\"settling_event\": -1, \"overshoot_event\": 7}}, \"events\": [{\"name\":"
+                " \"start-up\", \"time_s\": 0}, {\"name\": \"load 10 to 8 Ohm\", \"time_s\": 0.2,"
+                " \"measures\": {\"v\": {\"worst\": {\"settling_ms\": 7, \"pp\": 2}}}}, 3]}");
+    char words[HIL_TOLD_EVENT_BYTES];
+    struct hil_told_figures f;
+    struct hil_told_event event;
+    struct hil_told_measure m;
+
+    cr_assert(hil_told_measure(&told, "v", &m));
+    hil_told_event_words(&m.settling_event, words);
+    cr_expect_str_eq(words, "load 10 to 8 Ohm at 0.2 s");
+    cr_expect_eq(m.overshoot_event.number, -1);
+    cr_assert(hil_told_measure(&told, "w", &m));
+    cr_expect(m.settling_event.number == -1 && m.overshoot_event.number == -1);
+    hil_told_event_words(&m.settling_event, words);
+    cr_expect_str_eq(words, "");
+    cr_expect_eq(hil_told_event_count(&told), 3);
+    cr_expect(hil_told_after(&told, 1, "v", &event, &f) && f.settling_ms == 7 && f.pp == 2);
+    cr_expect_not(hil_told_after(&told, 0, "v", &event, &f));
+    cr_expect(event.number == 0 && isnan(f.settling_ms));
+    cr_expect_not(hil_told_after(&told, 2, "v", &event, &f) ||
+                  hil_told_after(&told, -1, "v", &event, &f));
+    hil_told_close(&told);
+}
+
 Test(told, nodes_and_round_trips)
 {
     struct hil_told told = told_of(

@@ -114,11 +114,13 @@ const char *sweep_verdict(const struct hil_told *told);
 /* Whether the run reached its end, is valid, and kept its limits, if any. */
 bool sweep_passed(const struct sweep *s, unsigned point);
 
+/* The greatest number of events of a run. */
+unsigned sweep_event_count(const struct sweep *s);
+
 /* How many steps the first nodes missed: in a control loop, the controller's. */
 double sweep_missed(const struct hil_told *told);
 
-/* Writes a field. A value that is not a number gives an empty field. */
-void sweep_csv_text(FILE *to, const char *text);
+/* Writes a cell. A value that is not a number gives an empty one. */
 void sweep_csv_number(FILE *to, double value);
 
 /* --- distributions of runs that differ only by chance ---------------------------------------- */

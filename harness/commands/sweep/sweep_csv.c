@@ -4,20 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../base/csv.h"
 #include "../../base/result_file.h"
 #include "sweep.h"
-
-void sweep_csv_text(FILE *to, const char *text)
-{
-    const bool plain = strcspn(text, ",\"\n") == strlen(text);
-
-    if (!plain)
-        fputc('"', to);
-    for (; *text; text++)
-        fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
-    if (!plain)
-        fputc('"', to);
-}
 
 void sweep_csv_number(FILE *to, double value)
 {
@@ -25,14 +14,44 @@ void sweep_csv_number(FILE *to, double value)
         fprintf(to, "%.9g", value);
 }
 
-static void csv_point(const struct sweep *s, unsigned i, FILE *to)
+static void csv_event(const struct hil_told_event *event, FILE *to)
+{
+    char words[HIL_TOLD_EVENT_BYTES];
+
+    hil_told_event_words(event, words);
+    fputc(',', to);
+    hil_csv_text(to, words);
+}
+
+static void csv_numbers(const double *numbers, size_t count, FILE *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        fputc(',', to);
+        sweep_csv_number(to, numbers[i]);
+    }
+}
+
+/* The first measure after one event. */
+static void csv_after(const struct hil_told *told, const struct hil_told_measure *m, int event,
+                      FILE *to)
+{
+    struct hil_told_figures f;
+    struct hil_told_event e;
+
+    const bool there = hil_told_after(told, event, m->name, &e, &f);
+    csv_event(&e, to);
+    fprintf(to, ",%s", !there || !m->judged ? "" : f.settled ? "true" : "false");
+    csv_numbers((const double[]){f.overshoot_pct, f.deviation_pct, f.settling_ms, f.pp}, 4, to);
+}
+
+static void csv_point(const struct sweep *s, unsigned i, unsigned events, FILE *to)
 {
     const struct hil_told *told = &s->points[i].told;
     struct hil_told_measure m;
     double round_trip_us[3];
 
     for (unsigned k = 0; k < s->axis_count; k++) {
-        sweep_csv_text(to, strchr(s->points[i].sets[k], '=') + 1);
+        hil_csv_text(to, strchr(s->points[i].sets[k], '=') + 1);
         fputc(',', to);
     }
     hil_told_first(told, false, &m);
@@ -41,29 +60,39 @@ static void csv_point(const struct sweep *s, unsigned i, FILE *to)
             !m.judged   ? ""
             : m.settled ? "true"
                         : "false");
-    const double numbers[] = {
-        m.figures.overshoot_pct, m.figures.settling_ms, m.figures.mean,  m.figures.pp,
-        sweep_missed(told),      round_trip_us[0],      round_trip_us[1]};
-    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
-        fputc(',', to);
-        sweep_csv_number(to, numbers[k]);
-    }
+    csv_numbers(&m.figures.overshoot_pct, 1, to);
+    csv_event(&m.overshoot_event, to);
+    csv_numbers(&m.figures.settling_ms, 1, to);
+    csv_event(&m.settling_event, to);
+    csv_numbers((const double[]){m.figures.mean, m.figures.pp, sweep_missed(told), round_trip_us[0],
+                                 round_trip_us[1]},
+                5, to);
     fputc(',', to);
-    sweep_csv_text(to, s->points[i].name);
+    hil_csv_text(to, s->points[i].name);
+    for (unsigned event = 0; event < events; event++)
+        csv_after(told, &m, (int)event, to);
     fputc('\n', to);
 }
 
 static void csv_points(const struct sweep *s, FILE *to)
 {
+    const unsigned events = sweep_event_count(s);
+
     for (unsigned i = 0; i < s->axis_count; i++) {
-        sweep_csv_text(to, s->axes[i].key);
+        hil_csv_text(to, s->axes[i].key);
         fputc(',', to);
     }
-    fputs("status,verdict,settled,overshoot_pct,settling_ms,mean,pp,missed,"
-          "round_trip_p50_us,round_trip_p99_us,dir\n",
+    fputs("status,verdict,settled,overshoot_pct,overshoot_event,settling_ms,settling_event,mean,pp,"
+          "missed,round_trip_p50_us,round_trip_p99_us,dir",
           to);
+    for (unsigned event = 0; event < events; event++)
+        fprintf(to,
+                ",event_%u,event_%u_settled,event_%u_overshoot_pct,event_%u_deviation_pct,"
+                "event_%u_settling_ms,event_%u_pp",
+                event, event, event, event, event, event);
+    fputc('\n', to);
     for (unsigned i = 0; i < s->point_count; i++)
-        csv_point(s, i, to);
+        csv_point(s, i, events, to);
 }
 
 static int csv_write(const struct sweep *s, const char *name,

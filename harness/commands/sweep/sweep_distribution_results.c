@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../../base/csv.h"
 #include "../../base/json_number.h"
 #include "sweep_distribution.h"
 
@@ -100,7 +101,7 @@ static void put_distribution(void *file, const struct sweep_group *g,
     for (const char *const *text =
              (const char *const[]){name, d->measure, d->figure, d->unit, NULL};
          *text; text++) {
-        sweep_csv_text(to, *text);
+        hil_csv_text(to, *text);
         fputc(',', to);
     }
     fprintf(to, "%u", d->count);
@@ -109,7 +110,7 @@ static void put_distribution(void *file, const struct sweep_group *g,
         sweep_csv_number(to, d->at[i]);
     }
     fputc(',', to);
-    sweep_csv_text(to, g->sweep->points[d->worst].name);
+    hil_csv_text(to, g->sweep->points[d->worst].name);
     fputc('\n', to);
 }
 

@@ -13,6 +13,15 @@ static void sweep_print_number(double value, int width, int digits)
         printf(" %*s", width, "-");
 }
 
+/* The number of an event, as in the table of the events. */
+static void sweep_print_event(const struct hil_told_event *event)
+{
+    if (event->number >= 0)
+        printf(" %5d", event->number);
+    else
+        printf(" %5s", "-");
+}
+
 static void sweep_print_window(const struct hil_told_figures *f)
 {
     char text[32] = "-";
@@ -41,19 +50,32 @@ static const char *sweep_limit_words(const struct hil_told *told)
                                             : ", inconclusive";
 }
 
+/* "does not settle after load 10 to 8 Ohm at 0.2 s"; the only event needs no words. */
+static void sweep_print_unsettled(const struct hil_told *told, const char *name,
+                                  const struct hil_told_event *event)
+{
+    char words[HIL_TOLD_EVENT_BYTES] = "";
+
+    if (hil_told_event_count(told) > 1)
+        hil_told_event_words(event, words);
+    printf("  %sdoes not settle%s%s", name, words[0] ? " after " : "", words);
+}
+
 /* The result of the measure, and whether the run can be believed. */
 static void sweep_print_verdict(const struct hil_told *told, const struct hil_told_measure *measure)
 {
     struct hil_told_measure array;
+    char name[100];
     const bool others = hil_told_first(told, true, &array);
 
     if (!measure->judged)
         printf("  -");
     else if (!measure->settled)
-        printf("  does not settle");
-    else if (others && array.judged && !array.settled)
-        printf("  %s[%d] does not settle", array.name, array.worst);
-    else
+        sweep_print_unsettled(told, "", &measure->settling_event);
+    else if (others && array.judged && !array.settled) {
+        snprintf(name, sizeof name, "%.80s[%d] ", array.name, array.worst);
+        sweep_print_unsettled(told, name, &array.settling_event);
+    } else
         printf("  settles");
     printf("%s%s\n", hil_told_valid(told) == 1 ? "" : ", NOT VALID", sweep_limit_words(told));
 }
@@ -91,7 +113,9 @@ static void sweep_print_point(const struct sweep_point *p, int name_width)
     hil_told_first(told, false, &measure);
     hil_told_round_trip(told, round_trip_us);
     sweep_print_number(measure.figures.overshoot_pct, 11, 2);
+    sweep_print_event(&measure.overshoot_event);
     sweep_print_number(measure.figures.settling_ms, 11, 3);
+    sweep_print_event(&measure.settling_event);
     sweep_print_number(measure.figures.mean, 10, 3);
     sweep_print_number(measure.figures.pp, 10, 3);
     sweep_print_window(&measure.figures);
@@ -115,8 +139,83 @@ static void sweep_print_head(const struct sweep *s, int name_width)
         snprintf(mean, sizeof mean, "mean %.16s", measure.unit);
         snprintf(pp, sizeof pp, "p-p %.16s", measure.unit);
     }
-    printf("%-*s %11s %11s %10s %10s %13s %8s %10s %10s\n", name_width, name, "overshoot %",
-           "settling ms", mean, pp, "from-to s", "missed", "round trip", "p99, us");
+    printf("%-*s %11s %5s %11s %5s %10s %10s %13s %8s %10s %10s\n", name_width, name, "overshoot %",
+           "event", "settling ms", "event", mean, pp, "from-to s", "missed", "round trip",
+           "p99, us");
+}
+
+/* --- event by event -------------------------------------------------------------------------- */
+
+enum { PRINTED_EVENTS = 8 };
+
+unsigned sweep_event_count(const struct sweep *s)
+{
+    unsigned most = 0;
+
+    for (unsigned i = 0; i < s->point_count; i++) {
+        const unsigned count = hil_told_event_count(&s->points[i].told);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* The event's words if it is the same in all runs that have it. */
+static void sweep_event_words(const struct sweep *s, int event, char words[HIL_TOLD_EVENT_BYTES])
+{
+    struct hil_told_figures unused;
+    struct hil_told_event e;
+    char other[HIL_TOLD_EVENT_BYTES];
+
+    words[0] = '\0';
+    for (unsigned i = 0; i < s->point_count; i++) {
+        hil_told_after(&s->points[i].told, event, "", &e, &unused);
+        hil_told_event_words(&e, other);
+        if (words[0] && other[0] && strcmp(words, other) != 0)
+            snprintf(words, HIL_TOLD_EVENT_BYTES, "differs from run to run: see sweep.csv");
+        else if (!words[0])
+            memcpy(words, other, sizeof other);
+    }
+}
+
+static void sweep_print_events_of(const struct sweep_point *p, int events, int name_width)
+{
+    struct hil_told_measure measure;
+    struct hil_told_figures f;
+    struct hil_told_event e;
+
+    printf("%-*s", name_width, p->name);
+    hil_told_first(&p->told, false, &measure);
+    for (int event = 0; event < events; event++) {
+        hil_told_after(&p->told, event, measure.name, &e, &f);
+        sweep_print_number(isfinite(f.overshoot_pct) ? f.overshoot_pct : f.deviation_pct, 13, 2);
+        sweep_print_number(f.settling_ms, 11, 3);
+    }
+    putchar('\n');
+}
+
+/* A second table, with columns for each event. With one event the first table has all. */
+static void sweep_print_events(const struct sweep *s, int name_width)
+{
+    const unsigned all = sweep_event_count(s);
+    const int events = all < PRINTED_EVENTS ? (int)all : PRINTED_EVENTS;
+    char words[HIL_TOLD_EVENT_BYTES];
+
+    if (events < 2)
+        return;
+    printf("\nafter each event:\n");
+    for (int event = 0; event < events; event++) {
+        sweep_event_words(s, event, words);
+        printf("  %d  %s\n", event, words);
+    }
+    printf("%-*s", name_width, "");
+    for (int event = 0; event < events; event++)
+        printf(" %2d: beyond %% %11s", event, "settling ms");
+    putchar('\n');
+    for (unsigned i = 0; i < s->point_count; i++)
+        sweep_print_events_of(&s->points[i], events, name_width);
+    if (all > PRINTED_EVENTS)
+        printf("  %u more events are in sweep.csv\n", all - PRINTED_EVENTS);
+    putchar('\n');
 }
 
 void sweep_print_table(const struct sweep *s)
@@ -129,6 +228,7 @@ void sweep_print_table(const struct sweep *s)
         sweep_print_point(&s->points[i], name_width);
         passed += sweep_passed(s, i);
     }
+    sweep_print_events(s, name_width);
     if (s->has_limits)
         printf("%u of %u passed\n", passed, s->point_count);
     printf("results: %s\n", s->out);

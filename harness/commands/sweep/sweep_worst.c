@@ -36,6 +36,8 @@ struct judged_run {
     enum rank rank;
     double excess;
     const json_t *limit; /* NULL: the run has no limit */
+    struct hil_told_event
+        event; /* without limits: the event that it took longest to settle after */
 };
 
 /* Runs are compared by the limit that they exceed most, or come nearest to. Without limits they are
@@ -43,7 +45,8 @@ struct judged_run {
 static struct judged_run judge_run(const struct sweep *s, unsigned point)
 {
     const struct hil_told *told = &s->points[point].told;
-    struct judged_run j = {.rank = rank_of(&s->jobs.at[point]), .excess = -INFINITY};
+    struct judged_run j = {
+        .rank = rank_of(&s->jobs.at[point]), .excess = -INFINITY, .event.number = -1};
     struct hil_told_measure m;
     json_t *limit;
     size_t i;
@@ -55,8 +58,10 @@ static struct judged_run judge_run(const struct sweep *s, unsigned point)
         j.limit = limit;
         j.excess = excess_of(limit);
     }
-    if (!j.limit && hil_told_first(told, false, &m))
+    if (!j.limit && hil_told_first(told, false, &m)) {
         j.excess = m.judged && !m.settled ? INFINITY : fmax(m.figures.settling_ms, 0);
+        j.event = m.settling_event;
+    }
     return j;
 }
 
@@ -64,15 +69,19 @@ static void judged_words(const struct judged_run *j, char words[SWEEP_WORDS_BYTE
 {
     const char *name = json_string_value(json_object_get(j->limit, "name"));
     const char *said = json_string_value(json_object_get(j->limit, "words"));
+    char event[HIL_TOLD_EVENT_BYTES];
+
+    hil_told_event_words(&j->event, event);
+    const char *after = event[0] ? " after " : "";
 
     if (j->rank == RANK_ERROR)
         snprintf(words, SWEEP_WORDS_BYTES, "it failed");
     else if (j->limit)
         snprintf(words, SWEEP_WORDS_BYTES, "%s: %s", name ? name : "", said ? said : "");
     else if (isfinite(j->excess))
-        snprintf(words, SWEEP_WORDS_BYTES, "it settles in %.6g ms", j->excess);
+        snprintf(words, SWEEP_WORDS_BYTES, "it settles in %.6g ms%s%s", j->excess, after, event);
     else
-        snprintf(words, SWEEP_WORDS_BYTES, "it does not settle");
+        snprintf(words, SWEEP_WORDS_BYTES, "it does not settle%s%s", after, event);
 }
 
 void sweep_find_worst(const struct sweep_group *g, struct sweep_worst *worst)

@@ -4,9 +4,12 @@
  * Saves the visible data as files: numbers as CSV, a picture as PNG.
  */
 
-/* A name with a comma or a quote is put in quotes. */
+/* A name with a comma or a quote is put in quotes. One that a spreadsheet would compute begins with an
+ * apostrophe. */
 function csvName(name) {
-    return /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+    const tame = /^[=+\-@\t\r]/.test(name) ? `'${name}` : name;
+
+    return /[",\r\n]/.test(tame) ? `"${tame.replaceAll('"', '""')}"` : tame;
 }
 
 /* A line for each time at which a trace has a value, in order of time. Numbers have all their digits,
