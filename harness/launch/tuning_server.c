@@ -11,23 +11,27 @@
 #include <unistd.h>
 
 #include "../run/clock.h"
+#include "../run/tuning_desk.h"
 #include "tuning_request.h"
 
 enum { SERVER_CLIENTS = 16, SERVER_LINE = 16384, SERVER_QUEUE = 64 };
 
-/* How long a line may take to arrive, and the nodes to answer if their periods are short. */
+/* How long a line may take to arrive, an answer to be read on, and the nodes to answer beyond the
+ * time that they need. */
 static const uint64_t PATIENCE_NS = 5000000000;
 
 /* What a client waits for after its request has been read. */
-enum awaited { NOTHING, NODES, PACE };
+enum awaited { NOTHING, NODES, PACE, READING };
 
 struct server_client {
     int file; /* -1: there is none */
     enum awaited awaits;
-    uint64_t since_ns; /* time of its connection */
+    uint64_t since_ns; /* time of its connection, or when it last read of its answer */
     size_t used;
     char line[SERVER_LINE];
     const char *control; /* for PACE */
+    char *answer;        /* for READING */
+    size_t sent, length; /* of the answer */
 };
 
 /* The requested changes, in a queue. */
@@ -43,8 +47,9 @@ struct hil_tuning_server {
     struct server_queued queue[SERVER_QUEUE];
     unsigned first, queued; /* node 0 has the first one, if there is one */
     bool posted;
-    uint64_t posted_ns, logged; /* time of the request, and length of the log at that time */
-    uint64_t patience_ns;
+    uint64_t posted_ns, logged;    /* time of the request, and length of the log at that time */
+    uint64_t begun_ns, reached_ns; /* the run's time when it was posted, and at the last look */
+    uint64_t needed_ns;            /* of the run's time, for the nodes to answer */
 };
 
 static struct hil_state *server_state(const struct hil_tuning_server *s)
@@ -59,21 +64,41 @@ static void server_drop(struct server_client *c)
     shutdown(c->file, SHUT_RDWR);
     close(c->file);
     c->file = -1;
+    free(c->answer);
+    c->answer = NULL;
 }
 
-/* Sends an answer, and takes ownership of it. If the client does not read it, it is dropped. */
+/* Sends more of the answer. If the client does not read on, it is dropped. */
+static void server_send(struct server_client *c)
+{
+    const ssize_t sent =
+        send(c->file, c->answer + c->sent, c->length - c->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const uint64_t now_ns = hil_clock_monotonic();
+
+    if (sent > 0) {
+        c->sent += (size_t)sent;
+        c->since_ns = now_ns;
+    }
+    if (c->sent == c->length || (sent < 0 && errno != EAGAIN && errno != EINTR) ||
+        now_ns - c->since_ns > PATIENCE_NS)
+        server_drop(c);
+}
+
+/* Takes ownership of the answer. */
 static void server_answer(struct server_client *c, json_t *answer)
 {
-    char *text = answer ? json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    const size_t length = text ? strlen(text) : 0;
-
-    if (text) {
-        text[length] = '\n'; /* in place of the NUL */
-        send(c->file, text, length + 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    }
-    free(text);
+    c->answer = answer ? json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(answer);
-    server_drop(c);
+    if (!c->answer) {
+        server_drop(c);
+        return;
+    }
+    c->length = strlen(c->answer) + 1;
+    c->answer[c->length - 1] = '\n'; /* in place of the NUL */
+    c->sent = 0;
+    c->since_ns = hil_clock_monotonic();
+    c->awaits = READING;
+    server_send(c);
 }
 
 static void server_refuse(struct server_client *c, const char *why)
@@ -94,14 +119,17 @@ static json_t *server_change(const struct hil_tuning_server *s, const struct hil
 /* The result of the request from the log, and the first thing that went wrong. */
 static json_t *server_outcome(const struct hil_tuning_server *s)
 {
-    const struct hil_tuning *t = server_state(s)->tuning;
+    struct hil_tuning *t = server_state(s)->tuning;
+    const uint32_t request = (uint32_t)atomic_load(&t->asked);
     const uint64_t end = atomic_load_explicit(&t->logged, memory_order_acquire);
     json_t *applied = json_array(), *answer = json_pack("{s:o}", "applied", applied);
     char why[HIL_REFUSAL_BYTES] = "";
 
     for (uint64_t i = s->logged; answer && i < end; i++) {
-        const struct hil_tuned_here *one = &t->log[i % HIL_TUNED_LOG];
+        const struct hil_tuned_here *one = &hil_tuning_log(t)[i % t->log_size];
         const char *node = server_state(s)->nodes[one->node].name;
+        if (one->request != request)
+            continue; /* of a request that was given up */
         if (one->how == HIL_TUNED)
             json_array_append_new(applied, server_change(s, one));
         else if (!why[0])
@@ -151,6 +179,7 @@ static void server_post(struct hil_tuning_server *s)
 
     s->logged = atomic_load(&t->logged);
     s->posted_ns = hil_clock_monotonic();
+    s->begun_ns = s->reached_ns = atomic_load(&server_state(s)->elapsed_ns);
     s->posted = true;
     t->requests[number % 2] = server_first(s)->request;
     atomic_store_explicit(&t->asked, number, memory_order_release);
@@ -185,15 +214,25 @@ static bool server_is_answered(const struct hil_tuning *t)
     return atomic_load_explicit(&t->answered, memory_order_acquire) == atomic_load(&t->asked);
 }
 
+/* Whether the run gets on to where the nodes will have answered. Virtual time may be slower than
+ * the clock. */
+static bool server_gets_on(struct hil_tuning_server *s)
+{
+    const uint64_t before_ns = s->reached_ns;
+
+    s->reached_ns = atomic_load(&server_state(s)->elapsed_ns);
+    return s->reached_ns > before_ns && s->reached_ns < s->begun_ns + s->needed_ns;
+}
+
 static void server_turn(struct hil_tuning_server *s)
 {
     const struct hil_state *state = server_state(s);
 
-    if (atomic_load(&state->pace.hold))
+    if (server_gets_on(s) || atomic_load(&state->pace.hold))
         s->posted_ns = hil_clock_monotonic();
     if (s->posted && server_is_answered(state->tuning))
         server_end_first(s, server_outcome(s));
-    else if (s->posted && hil_clock_monotonic() - s->posted_ns > s->patience_ns)
+    else if (s->posted && hil_clock_monotonic() - s->posted_ns > PATIENCE_NS + s->needed_ns)
         server_end_first(s, json_pack("{s:s}", "refused", "the nodes do not answer"));
     if (!s->posted && s->queued)
         server_post(s);
@@ -325,6 +364,8 @@ static void server_look_at(struct hil_tuning_server *s, unsigned i)
         server_hear(s, i);
     if (c->file >= 0 && c->awaits == PACE && server_pace_is_kept(server_state(s)))
         server_answer_control(s, c);
+    if (c->file >= 0 && c->awaits == READING)
+        server_send(c);
 }
 
 void hil_tuning_server_look(struct hil_tuning_server *s)
@@ -352,14 +393,14 @@ static int server_listen(struct hil_tuning_server *s)
     return 0;
 }
 
-static uint64_t server_patience_ns(const struct hil_system *s)
+static uint64_t server_needed_ns(const struct hil_scenario *s)
 {
     uint64_t longest = 0;
 
-    for (unsigned i = 0; i < s->node_count; i++)
-        if (s->nodes[i].timing.period_ns > longest)
-            longest = s->nodes[i].timing.period_ns;
-    return PATIENCE_NS + 4 * longest;
+    for (unsigned i = 0; i < s->system->node_count; i++)
+        if (s->system->nodes[i].timing.period_ns > longest)
+            longest = s->system->nodes[i].timing.period_ns;
+    return 4 * longest + 2 * hil_tuning_desk_round_ns(s);
 }
 
 int hil_tuning_server_open(struct hil_tuning_server **server, const struct hil_run *run)
@@ -373,7 +414,7 @@ int hil_tuning_server_open(struct hil_tuning_server **server, const struct hil_r
     if (!s)
         return -ENOMEM;
     s->run = run;
-    s->patience_ns = server_patience_ns(run->scenario->system);
+    s->needed_ns = server_needed_ns(run->scenario);
     for (unsigned i = 0; i < SERVER_CLIENTS; i++)
         s->clients[i].file = -1;
     return server_listen(s);

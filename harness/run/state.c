@@ -38,6 +38,7 @@ static uint64_t state_layout(void)
         sizeof(struct hil_link_figures),
         sizeof(struct hil_tap_column),
         offsetof(struct hil_tap_ring, events),
+        offsetof(struct hil_tuning, tunables),
     };
     uint64_t layout = 0;
 

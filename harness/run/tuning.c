@@ -5,10 +5,40 @@
 
 #include "../scenario/tunables.h"
 
+enum { TUNING_LOG_LEAST = 1024 };
+
+/* How many outcomes a request can have: those of the tunables that concern the most nodes. */
+static unsigned tuning_outcomes(const struct hil_system *s)
+{
+    unsigned most[HIL_CHANGES_MAX] = {0}, sum = 0;
+
+    for (unsigned i = 0; i < s->tunable_count; i++) {
+        unsigned *least = most;
+        for (unsigned k = 1; k < HIL_CHANGES_MAX; k++)
+            least = most[k] < *least ? &most[k] : least;
+        if (s->tunables[i].node_count > *least)
+            *least = s->tunables[i].node_count;
+    }
+    for (unsigned k = 0; k < HIL_CHANGES_MAX; k++)
+        sum += most[k];
+    return sum;
+}
+
+static unsigned tuning_log_size(const struct hil_system *s)
+{
+    const unsigned outcomes = tuning_outcomes(s);
+    unsigned size = TUNING_LOG_LEAST;
+
+    while (size < 2 * outcomes)
+        size *= 2;
+    return size;
+}
+
 size_t hil_tuning_size(const struct hil_system *s)
 {
     return s->tunable_count
-               ? sizeof(struct hil_tuning) + s->tunable_count * sizeof(struct hil_tunable_state)
+               ? sizeof(struct hil_tuning) + s->tunable_count * sizeof(struct hil_tunable_state) +
+                     tuning_log_size(s) * sizeof(struct hil_tuned_here)
                : 0;
 }
 
@@ -53,6 +83,7 @@ static void tuning_init_one(struct hil_tunable_state *to, const struct hil_syste
 void hil_tuning_init(struct hil_tuning *tuning, const struct hil_system *s)
 {
     tuning->count = s->tunable_count;
+    tuning->log_size = tuning_log_size(s);
     for (unsigned i = 0; i < s->tunable_count; i++)
         tuning_init_one(&tuning->tunables[i], s, &s->tunables[i]);
 }

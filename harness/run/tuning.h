@@ -21,7 +21,6 @@
 
 enum {
     HIL_CHANGES_MAX = 16,
-    HIL_TUNED_LOG = 1024, /* a power of two */
     HIL_TUNABLE_NAME = HIL_SIGNAL_NAME_BYTES,
     HIL_TUNABLE_UNIT = 16,
     HIL_TUNABLE_DOC = 128,
@@ -78,7 +77,8 @@ struct hil_tuned_here {
     uint32_t tunable, node;
     double value;
     uint64_t step, time_ns;
-    uint32_t how; /* an enum hil_tuned_how */
+    uint32_t how;     /* an enum hil_tuned_how */
+    uint32_t request; /* the low bits of its number */
 };
 
 /* State of a tunable, for programs that watch and for a node that starts again. Each node that it
@@ -101,12 +101,17 @@ struct hil_tuning {
     struct hil_request requests[2];
     /* Written by node 0: the newest request that all nodes have answered, or that was given up. */
     _Atomic uint64_t answered;
-    /* Written by node 0: the outcome of each change at each node. */
+    /* Written by node 0: the number of outcomes in the log so far. */
     _Atomic uint64_t logged;
-    struct hil_tuned_here log[HIL_TUNED_LOG];
-    unsigned count;
-    struct hil_tunable_state tunables[];
+    unsigned count, log_size;
+    struct hil_tunable_state tunables[]; /* then the log */
 };
+
+/* The outcome of each change at each node, a ring. Half of it has room for those of any request. */
+static inline struct hil_tuned_here *hil_tuning_log(struct hil_tuning *tuning)
+{
+    return (struct hil_tuned_here *)(void *)(tuning->tunables + tuning->count);
+}
 
 /* Bytes that the tuning of the system takes; 0: nothing can be tuned. */
 size_t hil_tuning_size(const struct hil_system *system);

@@ -52,7 +52,7 @@ static void desk_log(const struct hil_tuning_desk *d, const struct hil_tuned_her
     struct hil_tuning *memory = desk_memory(d);
     const uint64_t count = atomic_load_explicit(&memory->logged, memory_order_relaxed);
 
-    memory->log[count % HIL_TUNED_LOG] = *one;
+    hil_tuning_log(memory)[count % memory->log_size] = *one;
     atomic_store_explicit(&memory->logged, count + 1, memory_order_release);
 }
 
@@ -63,8 +63,10 @@ static void desk_log_all(const struct hil_tuning_desk *d, unsigned node,
         const struct hil_change_told *c = &d->message.changes[i];
         if (!hil_tunable_concerns(&desk_system(d)->tunables[c->tunable], node))
             continue;
-        struct hil_tuned_here one = {
-            .tunable = (uint32_t)c->tunable, .node = node, .value = c->value};
+        struct hil_tuned_here one = {.tunable = (uint32_t)c->tunable,
+                                     .node = node,
+                                     .value = c->value,
+                                     .request = (uint32_t)d->asked};
         one.how = !answer                     ? HIL_TUNING_LOST
                   : answer->refused & 1u << i ? HIL_TUNING_REFUSED
                                               : HIL_TUNED;
@@ -296,6 +298,14 @@ static uint64_t desk_news_ns(const struct hil_scenario *s)
         longest = l->from == 0 && l->latency_ns > longest ? l->latency_ns : longest;
     }
     return longest + s->network.jitter_ns + 1;
+}
+
+uint64_t hil_tuning_desk_round_ns(const struct hil_scenario *s)
+{
+    const struct hil_system *system = s->system;
+
+    return desk_news_ns(s) +
+           (system->node_count / DESK_NODES + 1) * system->nodes[0].timing.period_ns;
 }
 
 int hil_tuning_desk_open(struct hil_tuning_desk **desk, struct hil_node *node)

@@ -24,6 +24,9 @@ bool hil_tuning_desk_step(struct hil_tuning_desk *desk, uint64_t n, uint64_t now
  * *asked to the launcher's newest request that the desk has taken up. */
 bool hil_tuning_desk_is_busy(const struct hil_tuning_desk *desk, uint64_t *asked);
 
+/* How long the desk takes to tell all nodes, or to ask them all. */
+uint64_t hil_tuning_desk_round_ns(const struct hil_scenario *scenario);
+
 /* Hands in a node's answer. Node 0 hands in its own. */
 void hil_tuning_desk_answer(struct hil_tuning_desk *desk, unsigned node,
                             const struct hil_tuning_answer *answer);

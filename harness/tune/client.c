@@ -16,12 +16,12 @@
 /* --- asking ---------------------------------------------------------------------------------- */
 
 /* The longest answer: a change at each of very many nodes. */
-enum { ASKING_ANSWER_MAX = 1 << 24 };
+enum { ASKING_ANSWER_MAX = 1 << 29 };
 
 struct hil_asking {
     int file;
     char *answer;
-    size_t used, size;
+    size_t used, size, searched; /* searched: how much of it has no line end */
 };
 
 /* Checks that the launcher itself listens there, and not another process that took the name
@@ -126,7 +126,9 @@ int hil_asking_finish(struct hil_asking *a, json_t **answer)
 
     while (rc == 1 && !end) {
         rc = asking_receive(a);
-        end = a->used ? memchr(a->answer, '\n', a->used) : NULL;
+        if (a->used > a->searched)
+            end = memchr(a->answer + a->searched, '\n', a->used - a->searched);
+        a->searched = a->used;
     }
     if (!end)
         return rc;
@@ -173,6 +175,17 @@ static const struct hil_tuning *tune_memory(const struct hil_attached *run, unsi
     const struct hil_tuning *t = (const void *)((const char *)run->state + at);
     *count = *(const volatile unsigned *)&t->count;
     return hil_foreign_fits(*count, sizeof t->tunables[0], run->size - at - sizeof *t) ? t : NULL;
+}
+
+/* The same for the log behind the table. */
+static const struct hil_tuned_here *
+tune_log(const struct hil_attached *run, const struct hil_tuning *t, unsigned count, unsigned *size)
+{
+    const struct hil_tuned_here *log = (const void *)(t->tunables + count);
+    const size_t before = (size_t)((const char *)log - (const char *)run->state);
+
+    *size = *(const volatile unsigned *)&t->log_size;
+    return *size && hil_foreign_fits(*size, sizeof *log, run->size - before) ? log : NULL;
 }
 
 static void tune_copy(struct hil_tunable_shown *to, const struct hil_tunable_state *from)
@@ -227,15 +240,17 @@ json_t *hil_tune_list_json(const struct hil_attached *run, const struct hil_tuna
 bool hil_tune_next(const struct hil_attached *run, uint64_t *seen, struct hil_tuned *change)
 {
     unsigned count;
+    unsigned size;
     const struct hil_tuning *t = tune_memory(run, &count);
-    const uint64_t logged = t ? atomic_load_explicit(&t->logged, memory_order_acquire) : 0;
+    const struct hil_tuned_here *log = t ? tune_log(run, t, count, &size) : NULL;
+    const uint64_t logged = log ? atomic_load_explicit(&t->logged, memory_order_acquire) : 0;
 
     if (*seen > logged)
         *seen = logged;
-    if (logged - *seen > HIL_TUNED_LOG / 2)
-        *seen = logged - HIL_TUNED_LOG / 2;
-    while (t && *seen < logged) {
-        const struct hil_tuned_here one = t->log[(*seen)++ % HIL_TUNED_LOG];
+    if (log && logged - *seen > size / 2)
+        *seen = logged - size / 2;
+    while (*seen < logged) {
+        const struct hil_tuned_here one = log[(*seen)++ % size];
         if (one.how != HIL_TUNED || one.tunable >= count || one.node >= run->node_count)
             continue;
         *change = (struct hil_tuned){one.tunable, one.node, one.value, one.step, one.time_ns};

@@ -228,7 +228,7 @@ Test(loop, makes_no_system_call_and_allocates_nothing_where_it_is_tuned)
         cr_skip_test("the machine is too busy: most steps were left out");
     cr_expect_geq(logged, 3);
     for (uint64_t i = 0; i < logged; i++)
-        cr_expect_eq(t.run.state->tuning->log[i].how, HIL_TUNED);
+        cr_expect_eq(hil_tuning_log(t.run.state->tuning)[i].how, HIL_TUNED);
     hil_recorder_close(t.run.recorder);
 }
 

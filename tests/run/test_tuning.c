@@ -434,6 +434,34 @@ Test(tuning_by_the_clock, over_tcp_a_node_in_another_process_is_tuned)
     unsetenv("HILOCO_SECRET");
 }
 
+/* An answer has a line for each node, however many there are and whatever a socket holds. */
+Test(tuning, thousands_of_nodes_answer)
+{
+    enum { NODES = 3000 };
+    static bool seen[NODES];
+    const char *path = in_workspace("many.yaml");
+    char line[400], *text, *rest;
+    unsigned node, count = 0;
+
+    write_text(path, "name: many\nduration_s: 1e6\nmode: virtual\ntuning: true\n"
+                     "nodes: {n: {count: 3000, period_us: 100000}}\n"
+                     "components: {g: {model: gain, node: 'n[*]'}}\n"
+                     "sources: {u: {to: 'g[*].input', constant: 1}}\nrecord: []\n");
+    snprintf(line, sizeof line, "hiloco run %s --quiet", path);
+    struct process p = start_run(line, in_workspace("out"));
+    struct ended e = set("u=2");
+    expect_status(&e, 0);
+    rest = e.out;
+    while ((text = strsep(&rest, "\n")) && *text) {
+        cr_assert_eq(sscanf(text, "u = 2 at n[%u], from its step", &node), 1, "%s", text);
+        cr_assert(node < NODES && !seen[node], "%s", text);
+        seen[node] = true;
+        count++;
+    }
+    cr_expect_eq(count, NODES);
+    end_run(&p);
+}
+
 /* --- who may, and what is refused ------------------------------------------------------------ */
 
 Test(tuning, a_run_that_does_not_allow_it_says_so)

@@ -239,7 +239,7 @@ static bool is_answered(const struct rig *rig)
 static const struct hil_tuned_here *logged(const struct rig *rig, uint64_t i)
 {
     cr_assert_gt(atomic_load(&rig->run.state->tuning->logged), i);
-    return &rig->run.state->tuning->log[i];
+    return &hil_tuning_log(rig->run.state->tuning)[i];
 }
 
 /* Node 0 reads the change at 100 us, and announces that it takes effect just after that. */
