@@ -7,6 +7,11 @@ DESTDIR ?=
 BUILD   ?= build
 RESULTS ?= results
 
+# Without -j, make uses all processors.
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
 all:
 
 # --- packages --------------------------------------------------------------------------
@@ -115,6 +120,14 @@ COMPILE   = $(CC) -std=c17 -D_GNU_SOURCE -I. $(PKG_FLAGS) $(CPPFLAGS) $(CFLAGS) 
 LINK      = $(CC) $(CFLAGS) $(HARD_LINK) $(LDFLAGS)
 LIBS      = $(PKG_LIBS) -lm -pthread
 
+# Objects are compiled again when the flags have changed, and not for any other change of this file.
+# So $(BUILD)/flags is written only then. The first one is older than any object.
+$(shell mkdir -p $(BUILD); new=$(BUILD)/flags.$$$$; \
+    { echo '$(VERSION) $(CC) $(CPPFLAGS) $(CFLAGS)'; \
+      grep -E '(FLAGS|WARNINGS|VISIBILITY|HARDEN|FORTIFY|COMPILE|PREEMPTED) *:?[+]?=' Makefile; } >$$new; \
+    [ -e $(BUILD)/flags ] || touch -d @0 $$new; \
+    cmp -s $$new $(BUILD)/flags && rm $$new || mv $$new $(BUILD)/flags)
+
 # --- what is built ---------------------------------------------------------------------
 
 PROGRAMS := hiloco controller converter
@@ -132,6 +145,18 @@ NETLIST  := harness/netlist/hiloco_netlist.c
 HARNESS  := $(filter-out $(MAINS) $(NETLIST) $(IN_FMU),$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
 
 PROVIDER := $(BUILD)/libhiloco-trace.so
+
+# The soname has the part of the version on which compatibility depends (docs/abi.md): the first
+# number, and also the second while the first is 0.
+NUMBERS  := $(subst ., ,$(VERSION))
+ABI      := $(patsubst 0,0.$(word 2,$(NUMBERS)),$(firstword $(NUMBERS)))
+SONAME   := libloco.so.$(ABI)
+SHARED   := $(BUILD)/libloco.so.$(VERSION)
+
+HIL_SONAME := libhiloco.so.$(ABI)
+HIL_SHARED := $(BUILD)/libhiloco.so.$(VERSION)
+
+INSTALLED := $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a $(BUILD)/libloco-sim.a
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
@@ -164,7 +189,7 @@ $(FMU_SHARED): $(BUILD)/libhiloco-%.so: $(BUILD)/obj/harness/export_fmu/%.o \
                harness/models/builtin.c harness/models/tables.c) $(BUILD)/libmodels.a
 	$(LINK) -shared -Wl,-z,defs -Wl,-Bsymbolic -Wl,--strip-debug -o $@ $^ -lm
 
-$(BUILD)/obj/%.o: %.c Makefile | $(NEEDED)
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
@@ -292,7 +317,7 @@ $(BUILD)/fmu/make_bad: $(call objects,tests/fmu/make_bad.c)
 CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises members replicas
 
 $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c \
-                                                tests/skipped.c tests/own_network.c) $(ARCHIVES)
+                                                tests/verdicts.c tests/own_network.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
 # tests/unit/test_no_memory.c wraps these functions to make allocations fail.
@@ -306,7 +331,7 @@ PREEMPTED := $(if $(findstring -fsanitize,$(CFLAGS)),,-fsanitize=thread -Wno-tsa
 WRAPPED   := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock
 SIM_LINK   = $(LINK) $(if $(PREEMPTED),$(WRAPPED:%=-Wl,--wrap=%))
 
-$(BUILD)/sim/%.o: %.c Makefile | $(NEEDED)
+$(BUILD)/sim/%.o: %.c $(BUILD)/flags | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) $(PREEMPTED) -MMD -MP -c -o $@ $<
 
@@ -321,7 +346,7 @@ $(BUILD)/test-sim:  $(call objects,$(LOCO_SIM) $(filter-out $(SIM_APART),$(wildc
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \
                     | $(BUILD)/node-bench $(TEST_FMUS) $(BUILD)/fmu/make_bad
 
-$(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c tests/skipped.c) $(BUILD)/sim/libloco.a
+$(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c tests/verdicts.c) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
 	    $$(pkg-config --libs criterion)
 
@@ -329,7 +354,7 @@ $(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c tests/skipped.c) 
 # machines.
 plain = $(patsubst %.c,$(BUILD)/plain/%.o,$(1))
 
-$(BUILD)/plain/%.o: %.c Makefile | $(NEEDED)
+$(BUILD)/plain/%.o: %.c $(BUILD)/flags | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) -Itests/plain -MMD -MP -c -o $@ $<
 
@@ -358,35 +383,38 @@ MUTANT_COUNT := 71
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
 
 TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm \
-          $(ON_TCP)
+          $(ON_TCP) $(INSTALLED)
 
-# With make -j the second make runs two at once, and shows the output of each when it has ended.
-test: test-alone test-beside
-	@$(MAKE) --no-print-directory --output-sync=target test-tcp test-mutants test-install
-	@echo "--- over RDMA: make test-rdma (in a guest with soft-RoCE, or RDMA_DEVICE=...)"
-	@echo "--- on devices: make test-device (in a guest that has them)"
+# The stages of `make test`. Tests of real time need the processors; the others have what these leave.
+ALONE  := unit run soak tcp
+BESIDE := mutants install sim $(if $(wildcard tests/gates/run),gates)
 
-# The simulator needs nothing but processor time. With make -j it has what test-alone leaves.
-test-beside: $(TESTED)
-	@echo "--- tests/sim, and every workload under chaos (more: make soak)"
-	@chrt --idle 0 $(BUILD)/test-sim
-	@chrt --idle 0 $(BUILD)/soak --seeds 500
+test: $(TESTED)
+	@tests/run_all $(BUILD) --alone $(ALONE) --beside $(BESIDE)
 
-# Tests of real time, which need the processors for themselves.
-test-alone: $(TESTED)
-	@for t in $(filter-out sim,$(TESTS)); do \
-	    echo "--- tests/$$t"; HILOCO_BUILD=$(BUILD) $(BUILD)/test-$$t || exit 1; done
-	@echo "--- every workload of shm under chaos"
+test-unit test-run: test-%: all $(BUILD)/test-%
+	@HILOCO_BUILD=$(BUILD) $(BUILD)/test-$*
+
+# Every workload of shm under chaos.
+test-soak: $(BUILD)/soak-shm
 	@$(BUILD)/soak-shm --seeds 20
 
-test-mutants: $(TESTED)
-	@echo "--- mutants"
+# The simulator, and every workload on it under chaos (more: make soak).
+test-sim: $(BUILD)/test-sim $(BUILD)/soak
+	@$(BUILD)/test-sim
+	@$(BUILD)/soak --seeds 500
+
+test-mutants: $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm
 	@tests/sim/test_mutants.sh $(BUILD) $(MUTANTS_ARE_MADE_BY)
 	@tests/sim/mutants.sh $(MUTANT_COUNT) $(BUILD) $(MUTANTS_ARE_MADE_BY)
 
-test-install: all
-	@echo "--- libloco as it is installed"
+# libloco and libhiloco as they are installed.
+test-install: all $(INSTALLED)
 	@tests/install/test_install.sh $(BUILD)
+
+# The rules of the tree itself.
+test-gates:
+	@tests/gates/run
 
 # --- job launchers, really run ------------------------------------------------------------------
 
@@ -489,7 +517,7 @@ $(BUILD)/barrier_latency: $(call objects,tests/bench/barrier_latency.c) $(BUILD)
 # left out.
 RIVALS := mpi_locks mpi_collectives
 
-rivals:
+rivals: | $(NEEDED)
 	@tests/bench/rivals/install.sh
 	@mkdir -p $(BUILD)/rivals
 	@! command -v mpicc >/dev/null || for r in $(RIVALS); do \
@@ -588,13 +616,6 @@ format-check:
 # The installed libloco exports the functions of its API, listed in channels/loco.map, and hides the
 # rest. So its objects are compiled with everything visible; calls among them are still direct.
 
-# The soname has the part of the version on which compatibility depends (docs/abi.md): the first
-# number, and also the second while the first is 0.
-NUMBERS  := $(subst ., ,$(VERSION))
-ABI      := $(patsubst 0,0.$(word 2,$(NUMBERS)),$(firstword $(NUMBERS)))
-SONAME   := libloco.so.$(ABI)
-SHARED   := $(BUILD)/libloco.so.$(VERSION)
-
 $(call objects,$(LOCO)): VISIBILITY := -fno-semantic-interposition
 $(call objects,$(LOCO)): channels/loco.map
 
@@ -613,9 +634,6 @@ $(BUILD)/install/libloco.a: channels/loco.map $(call objects,$(LOCO))
 
 # libhiloco, with which a process joins a run: the parts of the harness that hiloco_node.c needs. It
 # exports only the functions in harness/hiloco.map.
-HIL_SONAME := libhiloco.so.$(ABI)
-HIL_SHARED := $(BUILD)/libhiloco.so.$(VERSION)
-
 $(HIL_SHARED): harness/hiloco.map $(BUILD)/obj/harness/hiloco_node.o $(ARCHIVES)
 	$(LINK) -shared -Wl,-soname,$(HIL_SONAME) -Wl,--version-script,$< -Wl,-z,defs -Wl,--as-needed \
 	    -o $@ $(filter-out %.map,$^) $(LIBS)
@@ -627,7 +645,7 @@ $(BUILD)/node-bench: docs/examples/node/bench.c $(HIL_SHARED)
 	    -Wl,-rpath,'$$ORIGIN'
 
 install: AT = $(DESTDIR)$(PREFIX)
-install: all $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a $(BUILD)/libloco-sim.a
+install: all $(INSTALLED)
 	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric $(AT)/include/loco-sim $(AT)/include/hiloco \
 	    $(AT)/lib/pkgconfig $(AT)/lib/hiloco $(patsubst %,$(AT)/share/man/man%,1 3 7)
 	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
@@ -693,8 +711,7 @@ help:
 	@echo "make            build the programs: $(PROGRAMS:%=$(BUILD)/%)"
 	@echo "make run        run the reference scenario, and draw the figure"
 	@echo "make figure     draw the documents' figures again, when what they show has changed"
-	@echo "make test       run the tests"
-	@echo "make test-tcp   of these only: the fabric tcp"
+	@echo "make test       run the tests; one stage of them: make test-S, S one of $(ALONE) $(BESIDE)"
 	@echo "make test-launchers start a scenario by mpirun, by srun and by ssh, all on this machine"
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
 	@echo "make test-device run tests of cards and CAN buses, in a guest (GUEST_KERNEL=$(GUEST_KERNEL))"
@@ -715,5 +732,5 @@ help:
 # Not those of the builds below $(BUILD), which may be under way: fuzz, asan, aarch64...
 -include $(shell find $(addprefix $(BUILD)/,obj sim plain) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-alone test-beside test-mutants test-install test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz $(FUZZERS:%=fuzz-%) fuzzers format format-check install clean help
+.PHONY: all run figure test test-unit test-run test-soak test-sim test-mutants test-install test-gates test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz $(FUZZERS:%=fuzz-%) fuzzers format format-check install clean help
 .DELETE_ON_ERROR:

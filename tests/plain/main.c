@@ -25,7 +25,10 @@ enum verdict { PASSED, FAILED, SKIPPED, STOOD_STILL, VERDICTS };
 enum { STILL_S = 120 };
 
 static struct plain_test *tests, **tests_end = &tests;
-static bool failed; /* the test that this process runs */
+
+/* The test that this process runs. */
+static const struct plain_test *running;
+static bool failed;
 
 void plain_add(struct plain_test *test)
 {
@@ -47,7 +50,7 @@ void plain_fail(const char *file, int line, const char *condition, const char *f
 
 void plain_skip(const char *why)
 {
-    fprintf(stderr, "  skipped: %s\n", why);
+    printf("  skipped: %s/%s: %s\n", running->suite, running->name, why);
     exit(SKIPPED);
 }
 
@@ -60,6 +63,7 @@ static pid_t start_test(const struct plain_test *t)
     if (pid != 0)
         return pid;
     setpgid(0, 0); /* what it starts belongs to it */
+    running = t;
     t->run();
     exit(failed ? FAILED : PASSED);
 }
@@ -106,11 +110,12 @@ static double now(void)
 
 static enum verdict run_test(const struct plain_test *t, int still_s)
 {
-    static const char *const words[] = {"ok", "FAILED", "skipped", "FAILED, it stood still"};
+    static const char *const words[] = {"ok", "FAILED", NULL, "FAILED, it stood still"};
     double begin = now();
     enum verdict verdict = await_test(start_test(t), still_s);
 
-    printf("  %s: %s/%s (%.1f s)\n", words[verdict], t->suite, t->name, now() - begin);
+    if (verdict != SKIPPED) /* such a test has said so itself, and why */
+        printf("  %s: %s/%s (%.1f s)\n", words[verdict], t->suite, t->name, now() - begin);
     return verdict;
 }
 
