@@ -412,6 +412,11 @@ test-mutants: $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm
 test-install: all $(INSTALLED)
 	@tests/install/test_install.sh $(BUILD)
 
+# Suites many times beside a load, to find tests that depend on the machine.
+N ?= 20
+test-repeat: $(TESTED)
+	@tests/repeat $(BUILD) --times $(N) $(if $(FILTER),'$(FILTER)')
+
 # The rules of the tree itself.
 test-gates:
 	@tests/gates/run
@@ -712,6 +717,7 @@ help:
 	@echo "make run        run the reference scenario, and draw the figure"
 	@echo "make figure     draw the documents' figures again, when what they show has changed"
 	@echo "make test       run the tests; one stage of them: make test-S, S one of $(ALONE) $(BESIDE)"
+	@echo "make test-repeat N=20 tests that the clock could make fail, beside a load (FILTER='SUITE/TEST')"
 	@echo "make test-launchers start a scenario by mpirun, by srun and by ssh, all on this machine"
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
 	@echo "make test-device run tests of cards and CAN buses, in a guest (GUEST_KERNEL=$(GUEST_KERNEL))"
@@ -732,5 +738,5 @@ help:
 # Not those of the builds below $(BUILD), which may be under way: fuzz, asan, aarch64...
 -include $(shell find $(addprefix $(BUILD)/,obj sim plain) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-unit test-run test-soak test-sim test-mutants test-install test-gates test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz $(FUZZERS:%=fuzz-%) fuzzers format format-check install clean help
+.PHONY: all run figure test test-unit test-run test-soak test-sim test-mutants test-install test-gates test-repeat test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz $(FUZZERS:%=fuzz-%) fuzzers format format-check install clean help
 .DELETE_ON_ERROR:

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "temporary.h"
+
 _Atomic uint64_t *test_moves;
 
 struct run {
@@ -371,13 +373,13 @@ int run_chaos_nodes(uint64_t seed, enum loco_sim_chaos chaos, uint32_t count,
 
 int run_nodes(enum where where, uint32_t count, void (*body)(struct node *node), void *arg)
 {
-    char directory[] = "/tmp/loco-test-XXXXXX";
+    char directory[TEMPORARY_SIZE];
 
     if (where == ON_SIM)
         return run_sim_nodes(1, 1000, 500, count, body, arg);
     struct run *runs = make_runs(count, body, arg);
     own_loopback(); /* the same for the processes of all the nodes */
-    if (!mkdtemp(directory))
+    if (!temporary_folder(directory))
         return 1;
     for (uint32_t i = 0; i < count; i++) {
         runs[i].directory = directory;

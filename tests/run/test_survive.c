@@ -611,7 +611,8 @@ Test(survive, a_file_that_may_not_grow_ends_the_record)
     limit = (struct rlimit){12000000, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &limit);
     struct ended e = run_command(
-        ENDLESS "--set recording.on_error=end --set reference.voltage_v=11.7 --out %s", out);
+        ENDLESS "--set recording.on_error=end --set recording.converter_decimation=1 --out %s",
+        out);
     setrlimit(RLIMIT_FSIZE, &before);
     expect_status(&e, 1);
     expect_said(&e, "trace.h5: File too large; the run ends");

@@ -555,7 +555,9 @@ Test(tracing, a_session_made_by_hand)
     struct arguments a = command("lttng-sessiond");
     struct process daemon = start(&a);
     cr_assert(wait_until(runs, NULL, 20));
-    lttng("create by-hand --output=/tmp/hiloco-by-hand");
+    struct ended made =
+        run_command("lttng --no-sessiond create by-hand --output=%s", in_workspace("by-hand"));
+    expect_status(&made, 0);
     lttng("enable-event --userspace --session=by-hand hiloco:loop_step");
     lttng("start by-hand");
     struct ended e = run_command(SLOW "--out %s", in_workspace("out"));
@@ -570,11 +572,9 @@ Test(tracing, a_session_made_by_hand)
     expect_ran(&e);
     expect_ran(&traced);
     cr_expect_eq(json_typeof(json_at(summary_of(in_workspace("out")), "trace")), JSON_NULL);
-    struct ended seen = run_command("babeltrace2 /tmp/hiloco-by-hand");
+    struct ended seen = run_command("babeltrace2 %s", in_workspace("by-hand"));
     cr_expect_geq(count_of(seen.out, "hiloco:loop_step"),
                   steps_of(in_workspace("out")) + steps_of(in_workspace("traced")));
-    struct ended gone = run_command("rm -r /tmp/hiloco-by-hand");
-    expect_status(&gone, 0);
 }
 
 Test(tracing, an_interrupted_run_keeps_its_trace)

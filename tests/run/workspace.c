@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-char workspace[64], workspace_meeting[80], workspace_shared[64];
+char workspace[80], workspace_meeting[96], workspace_shared[TEMPORARY_SIZE];
 
 const char workspace_alone[] = "alone";
 
@@ -59,10 +59,10 @@ static const char variable[] = "HILOCO_TEST_WORKSPACE";
 
 ReportHook(PRE_ALL)(struct criterion_test_set *tests)
 {
-    char path[] = "/tmp/hiloco-test-XXXXXX";
+    char path[TEMPORARY_SIZE];
 
     (void)tests;
-    cr_assert_not_null(mkdtemp(path));
+    cr_assert_not_null(temporary_folder(path));
     setenv(variable, path, 1);
 }
 
@@ -101,8 +101,8 @@ static void open_with(int lock)
 
     cr_assert_not_null(shared);
     take_cores(lock);
-    snprintf(workspace_shared, sizeof workspace_shared, "%.40s", shared);
-    snprintf(workspace, sizeof workspace, "%.40s/XXXXXX", shared);
+    snprintf(workspace_shared, sizeof workspace_shared, "%s", shared);
+    snprintf(workspace, sizeof workspace, "%.63s/XXXXXX", shared);
     cr_assert_not_null(mkdtemp(workspace));
     snprintf(workspace_meeting, sizeof workspace_meeting, "%s/m", workspace);
     cr_assert_eq(mkdir(workspace_meeting, 0700), 0);

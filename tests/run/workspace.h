@@ -9,8 +9,10 @@
 #include <glob.h>
 #include <stdbool.h>
 
+#include "tests/temporary.h"
+
 /* The test's folder; where nodes meet ($XDG_RUNTIME_DIR); the folder of all tests. */
-extern char workspace[64], workspace_meeting[80], workspace_shared[64];
+extern char workspace[80], workspace_meeting[96], workspace_shared[TEMPORARY_SIZE];
 
 /* The path of `name` in the workspace, of which a few can be held at a time. */
 const char *in_workspace(const char *format, ...) __attribute__((format(printf, 1, 2)));

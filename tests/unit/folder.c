@@ -8,12 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-char folder[32];
+char folder[TEMPORARY_SIZE];
 
 void folder_open(void)
 {
-    strcpy(folder, "/tmp/hiloco-test-XXXXXX");
-    cr_assert_not_null(mkdtemp(folder));
+    cr_assert_not_null(temporary_folder(folder));
 }
 
 void folder_close(void)

@@ -5,7 +5,9 @@
 #ifndef TESTS_FOLDER_H
 #define TESTS_FOLDER_H
 
-extern char folder[32];
+#include "tests/temporary.h"
+
+extern char folder[TEMPORARY_SIZE];
 
 void folder_open(void);
 void folder_close(void);

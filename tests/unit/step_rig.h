@@ -11,6 +11,7 @@
 #include "harness/run/group.h"
 #include "harness/run/step_parts.h"
 #include "test_scenario.h"
+#include "tests/temporary.h"
 
 enum { NODES_MAX = 4 };
 
@@ -21,7 +22,7 @@ struct rig {
     struct hil_run run;
     struct loco_fabric *fabric;
     struct hil_group group;
-    char directory[40];
+    char directory[TEMPORARY_SIZE];
     uint64_t n[NODES_MAX]; /* each node's next step */
     bool still[NODES_MAX]; /* the node makes no steps */
     int rc;                /* of the newest step */
@@ -29,10 +30,10 @@ struct rig {
 
 static inline void open_rig_of(struct rig *rig, struct hil_scenario *scenario)
 {
-    *rig = (struct rig){.scenario = scenario, .directory = "/tmp/hiloco-test-XXXXXX"};
+    *rig = (struct rig){.scenario = scenario};
     rig->run.scenario = rig->scenario;
     cr_assert_leq(rig->scenario->system->node_count, NODES_MAX);
-    cr_assert_not_null(mkdtemp(rig->directory));
+    cr_assert_not_null(temporary_folder(rig->directory));
     cr_assert_eq(hil_state_open(&rig->run.state, rig->scenario), 0);
     cr_assert_eq(loco_shm_open(&rig->fabric, rig->directory), 0);
     cr_assert_eq(hil_group_start(&rig->group, &rig->run, rig->fabric,

@@ -14,6 +14,7 @@
 #include "harness/summary/summary.h"
 #include "link_state.h"
 #include "test_scenario.h"
+#include "tests/temporary.h"
 
 enum { FIRST = 1 }; /* converter 0's number as a node */
 
@@ -37,12 +38,11 @@ struct rig {
 
 static void open_rig(struct rig *rig, const char *const *sets)
 {
-    static char directory[40];
+    static char directory[TEMPORARY_SIZE];
 
-    strcpy(directory, "/tmp/hiloco-test-XXXXXX");
     *rig = (struct rig){.scenario = load(SMALL TOGETHER, sets)};
     rig->run.scenario = rig->scenario;
-    cr_assert_not_null(mkdtemp(directory));
+    cr_assert_not_null(temporary_folder(directory));
     cr_assert_eq(hil_state_open(&rig->run.state, rig->scenario), 0);
     cr_assert_eq(loco_shm_open(&rig->fabric, directory), 0);
     cr_assert_eq(hil_group_start(&rig->group, &rig->run, rig->fabric, &rig->scenario->executors[0],
@@ -360,7 +360,7 @@ Test(bad_input, makes_a_run_not_valid_unless_allowed)
 
 Test(bad_input, is_in_the_summary_by_link)
 {
-    static char path[] = "/tmp/hiloco-test-XXXXXX";
+    static char path[TEMPORARY_SIZE];
     struct hil_verdict verdict;
     struct rig rig;
 
@@ -370,7 +370,7 @@ Test(bad_input, is_in_the_summary_by_link)
     hil_validity_judge(&verdict, rig.scenario, rig.run.state, 0);
     const struct hil_summary summary = {
         .scenario = rig.scenario, .state = rig.run.state, .out = "", .verdict = &verdict};
-    close(mkstemp(path));
+    close(temporary_file(path));
     cr_assert_eq(hil_summary_write(&summary, path), 0);
     json_t *root = json_load_file(path, 0, NULL);
     json_t *bad = json_object_get(root, "bad_inputs"), *each = json_object_get(bad, "each");

@@ -16,12 +16,13 @@
 #include "channels/loco/loco.h"
 #include "harness/run/crew.h"
 #include "harness/scenario/system.h"
+#include "tests/temporary.h"
 
 enum { THREADS = 3, CALLS = 500, PAGE = 4096 };
 
 /* An executor of one node, with three shards, on a network of its own. */
 struct rig {
-    char directory[40];
+    char directory[TEMPORARY_SIZE];
     struct loco_fabric *fabric;
     struct loco_fabric_ops ops;
     struct loco_manager *manager;
@@ -42,7 +43,6 @@ static const unsigned the_node;
 static void open_rig(int cpu, int first, int second)
 {
     rig = (struct rig){
-        .directory = "/tmp/hiloco-test-XXXXXX",
         .node.timing.period_ns = 1000000,
         .system = {.nodes = &rig.node, .node_count = 1},
         .scenario = {.system = &rig.system, .executors = &rig.executor, .executor_count = 1},
@@ -57,7 +57,7 @@ static void open_rig(int cpu, int first, int second)
     const struct loco_manager_config config = {
         .node_count = 1, .arena_size = PAGE, .block_size = 1 << 20, .block_count = 4};
 
-    cr_assert(mkdtemp(rig.directory) != NULL);
+    cr_assert(temporary_folder(rig.directory) != NULL);
     cr_assert_eq(loco_shm_open(&rig.fabric, rig.directory), 0);
     rig.ops = *rig.fabric->ops;
     rig.fabric->ops = &rig.ops;

@@ -10,6 +10,7 @@
 #include "harness/summary/summary.h"
 #include "link_state.h"
 #include "test_scenario.h"
+#include "tests/temporary.h"
 
 static const uint64_t WHEN_NS = 20000000;
 
@@ -246,7 +247,7 @@ Test(failure, a_run_goes_on_without_a_plant_that_failed)
 
 Test(failure, is_in_the_summary)
 {
-    char path[] = "/tmp/hiloco-test-XXXXXX", *printed;
+    char path[TEMPORARY_SIZE], *printed;
     struct hil_verdict verdict;
     struct rig rig;
     size_t size;
@@ -256,7 +257,7 @@ Test(failure, is_in_the_summary)
     hil_validity_judge(&verdict, rig.scenario, rig.run.state, 0);
     const struct hil_summary summary = {
         .scenario = rig.scenario, .state = rig.run.state, .out = "", .verdict = &verdict};
-    close(mkstemp(path));
+    close(temporary_file(path));
     cr_assert_eq(hil_summary_write(&summary, path), 0);
     json_t *root = json_load_file(path, 0, NULL);
     json_t *all = json_object_get(root, "failures");

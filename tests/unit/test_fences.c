@@ -11,6 +11,7 @@
 
 #include "channels/fabric/sanitizers.h"
 #include "tests/nodes.h"
+#include "tests/temporary.h"
 
 enum { CHAOS_SEEDS = 100 };
 
@@ -492,10 +493,10 @@ static void close_node(struct loco_manager *m)
 /* The peer may greet the node at any moment while its opening fails. */
 Test(fences, an_open_that_fails_returns)
 {
-    char directory[] = "/tmp/loco-open-XXXXXX";
+    char directory[TEMPORARY_SIZE];
     struct loco_manager *m;
 
-    cr_assert(mkdtemp(directory));
+    cr_assert(temporary_folder(directory));
     cr_assert_eq(open_node(&m, directory, 0, 1 << 20, NULL), 0);
     for (int i = 0; i < ATTEMPTS; i++) {
         struct loco_manager *none;
@@ -559,14 +560,14 @@ static int meet_in_little_space(const char *directory)
 
 Test(fences, an_arena_that_cannot_be_mapped_is_said)
 {
-    char directory[] = "/tmp/loco-open-XXXXXX";
+    char directory[TEMPORARY_SIZE];
     struct loco_manager *m;
     int status;
 
 #if defined(LOCO_ASAN) || defined(LOCO_TSAN)
     cr_skip_test("a sanitizer needs the address space that this test takes away");
 #endif
-    cr_assert(mkdtemp(directory));
+    cr_assert(temporary_folder(directory));
     pid_t child = fork();
     if (child == 0)
         _exit(meet_in_little_space(directory));

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "harness/scenario/system.h"
+#include "tests/temporary.h"
 
 /* Two nodes, and a loop across them: the tests of mistakes count on these lines. */
 #define HEAD "name: servo\nduration_s: 0.1\nmode: virtual\n"
@@ -414,8 +415,8 @@ Test(general, a_source_that_leaves_the_range_of_its_input)
     expect_mistake(LOADED("sine: {mean: 3, amplitude: -4, frequency_hz: 1}"), "makes -1 of");
     expect_mistake(LOADED("pulses: {low: -3, high: 2, period_s: 1, width_s: 0.5}"), "makes -3 of");
     expect_mistake(LOADED("constant: 2, scale: -3"), "makes -6 of");
-    char csv[] = "/tmp/hiloco-test-XXXXXX", text[512];
-    const int fd = mkstemp(csv);
+    char csv[TEMPORARY_SIZE], text[512];
+    const int fd = temporary_file(csv);
     cr_assert_gt(dprintf(fd, "time_s,load\n0,3\n1,-2\n"), 0);
     close(fd);
     snprintf(text, sizeof text, LOADED("csv: {file: %s, column: load}"), csv);

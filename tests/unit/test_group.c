@@ -8,6 +8,7 @@
 
 #include "harness/run/group.h"
 #include "test_scenario.h"
+#include "tests/temporary.h"
 
 static const uint64_t TIMEOUT_NS = 20000000000;
 
@@ -61,12 +62,12 @@ static void *run_part(void *arg)
  * clock. */
 static void start_both(bool shared_clock, uint64_t starts[2])
 {
-    char directory[] = "/tmp/hiloco-test-XXXXXX";
+    char directory[TEMPORARY_SIZE];
     struct hil_scenario *s = load(SMALL, NULL);
     struct hil_run runs[] = {{.scenario = s, .executor = 0}, {.scenario = s, .executor = 1}};
     pthread_t threads[2];
 
-    cr_assert_not_null(mkdtemp(directory));
+    cr_assert_not_null(temporary_folder(directory));
     cr_assert_eq(hil_state_open(&runs[0].state, s), 0);
     runs[1].state = runs[0].state;
     struct part parts[] = {
@@ -87,9 +88,9 @@ static void start_both(bool shared_clock, uint64_t starts[2])
 static void remember_clock(void)
 {
     struct loco_fabric *fabric;
-    char directory[] = "/tmp/hiloco-test-XXXXXX";
+    char directory[TEMPORARY_SIZE];
 
-    cr_assert_not_null(mkdtemp(directory));
+    cr_assert_not_null(temporary_folder(directory));
     cr_assert_eq(loco_shm_open(&fabric, directory), 0);
     true_clock = fabric->ops->clock;
     loco_shm_close(fabric);

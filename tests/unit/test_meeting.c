@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "harness/launch/meeting.h"
+#include "tests/temporary.h"
 
 static const struct loco_secret none, one = {"0123456789abcdef", 16},
                                       other = {"0123456789abcdeg", 16};
@@ -39,9 +40,9 @@ static bool has_usual_folder(void)
 
 Test(meeting, nodes_meet_in_the_users_own_folder)
 {
-    char own[] = "/tmp/hiloco-own-XXXXXX", expected[80];
+    char own[TEMPORARY_SIZE], expected[120];
 
-    cr_assert(mkdtemp(own));
+    cr_assert(temporary_folder(own));
     setenv("XDG_RUNTIME_DIR", own, 1);
     hil_meeting_derive(path, "a scenario", "", none);
     snprintf(expected, sizeof expected, "%s/hiloco-a_scenario", own);
@@ -112,9 +113,9 @@ static unsigned folders_in(const char *own)
  * users, nor those of programs that were started by hand, which no process holds. */
 Test(meeting, a_folder_that_nobody_holds_goes)
 {
-    char own[] = "/tmp/hiloco-own-XXXXXX", by_hand[HIL_PLACE_SIZE];
+    char own[TEMPORARY_SIZE], by_hand[HIL_PLACE_SIZE];
 
-    cr_assert(mkdtemp(own));
+    cr_assert(temporary_folder(own));
     setenv("XDG_RUNTIME_DIR", own, 1);
     hil_meeting_derive(by_hand, "dcdc20", "", none);
     cr_assert_eq(mkdir(by_hand, 0700), 0);
@@ -136,9 +137,9 @@ Test(meeting, a_folder_that_nobody_holds_goes)
  * with. */
 Test(meeting, what_is_no_folder_of_a_run_stays)
 {
-    char own[] = "/tmp/hiloco-own-XXXXXX", target[80], name[80];
+    char own[TEMPORARY_SIZE], target[120], name[120];
 
-    cr_assert(mkdtemp(own));
+    cr_assert(temporary_folder(own));
     setenv("XDG_RUNTIME_DIR", own, 1);
     snprintf(target, sizeof target, "%s/elsewhere", own);
     cr_assert_eq(mkdir(target, 0700), 0);

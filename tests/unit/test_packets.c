@@ -11,6 +11,7 @@
 #include "channels/packet.h"
 #include "tests/ear.h"
 #include "tests/nodes.h"
+#include "tests/temporary.h"
 
 /* --- one message ------------------------------------------------------------------------------ */
 
@@ -138,7 +139,7 @@ static void log_line(void *arg, enum loco_level level, const char *text)
 
 /* A manager as node 0 with a channel `v`, and a node 1 without a manager. */
 struct pair {
-    char directory[32];
+    char directory[TEMPORARY_SIZE];
     struct loco_fabric *fabric, *raw_fabric;
     struct loco_manager *mgr;
     struct loco_node *raw;
@@ -152,8 +153,7 @@ static void open_pair(struct pair *t)
         .node = 0, .node_count = 2, .arena_size = 1 << 16, .log = log_line};
     const struct loco_events events = ear_events(&t->ear);
 
-    strcpy(t->directory, "/tmp/loco-messages-XXXXXX");
-    cr_assert(mkdtemp(t->directory));
+    cr_assert(temporary_folder(t->directory));
     cr_assert_eq(loco_shm_open(&t->fabric, t->directory), 0);
     cr_assert_eq(loco_manager_open(&t->mgr, t->fabric, &config), 0);
     cr_assert_eq(loco_owned_var_init(&t->v, t->mgr, NULL, "v", 0, LOCO_ALL, 8), 0);

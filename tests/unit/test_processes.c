@@ -13,15 +13,15 @@
 #include <unistd.h>
 
 #include "tests/nodes.h"
+#include "tests/temporary.h"
 
 static const struct loco_secret one = {"0123456789abcdef", 16}, other = {"0123456789abcdeg", 16};
 
-static char directory[40];
+static char directory[TEMPORARY_SIZE];
 
 static void make_directory(void)
 {
-    strcpy(directory, "/tmp/loco-processes-XXXXXX");
-    cr_assert(mkdtemp(directory));
+    cr_assert(temporary_folder(directory));
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */

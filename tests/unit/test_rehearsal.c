@@ -7,6 +7,7 @@
 #include "harness/run/rehearsal.h"
 #include "harness/scenario/system.h"
 #include "test_scenario.h"
+#include "tests/temporary.h"
 
 enum { STEPS = 200 };
 
@@ -76,12 +77,12 @@ static void play(const struct hil_run *run, const struct hil_group *g, struct pl
 
 static void run_once(bool with_rehearsal, struct played *p)
 {
-    char directory[] = "/tmp/hiloco-test-XXXXXX";
+    char directory[TEMPORARY_SIZE];
     struct hil_run run = {.scenario = scenario};
     struct loco_fabric *fabric;
     struct hil_group group;
 
-    cr_assert_not_null(mkdtemp(directory));
+    cr_assert_not_null(temporary_folder(directory));
     cr_assert_eq(hil_state_open(&run.state, scenario), 0);
     cr_assert_eq(loco_shm_open(&fabric, directory), 0);
     cr_assert_eq(hil_group_start(&group, &run, fabric, &scenario->executors[0], 20000000000), 0);
@@ -128,13 +129,13 @@ Test(rehearsal, is_nothing_to_a_peer, .timeout = 60)
 /* A controller whose first voltages are late sees none, rather than those of the rehearsal. */
 Test(rehearsal, its_voltages_are_none, .timeout = 60)
 {
-    char directory[] = "/tmp/hiloco-test-XXXXXX";
+    char directory[TEMPORARY_SIZE];
     struct loco_fabric *fabric;
     struct hil_group group;
 
     scenario = load(SMALL TOGETHER, SETS("converters.initial={voltage_v: 3, current_a: 1}"));
     struct hil_run run = {.scenario = scenario};
-    cr_assert_not_null(mkdtemp(directory));
+    cr_assert_not_null(temporary_folder(directory));
     cr_assert_eq(hil_state_open(&run.state, scenario), 0);
     cr_assert_eq(loco_shm_open(&fabric, directory), 0);
     cr_assert_eq(hil_group_start(&group, &run, fabric, &scenario->executors[0], 20000000000), 0);

@@ -14,6 +14,7 @@
 
 #include "harness/models/models.h"
 #include "harness/scenario/scenario.h"
+#include "tests/temporary.h"
 
 enum { MESSAGE_BYTES = 1 << 16 };
 
@@ -32,8 +33,8 @@ static inline int load_text(struct hil_scenario **scenario, const char *text, si
                             const char *const *sets, char message[MESSAGE_BYTES])
 {
     static char raw[MESSAGE_BYTES];
-    char path[] = "/tmp/hiloco-test-XXXXXX";
-    int file = mkstemp(path);
+    char path[TEMPORARY_SIZE];
+    int file = temporary_file(path);
     struct hil_scenario_options options = {.sets = sets};
 
     cr_assert(file >= 0);

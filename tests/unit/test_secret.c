@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "harness/launch/secret.h"
+#include "tests/temporary.h"
 
 static struct loco_secret secret;
-static char said[500], path[] = "/tmp/hiloco-secret-XXXXXX";
+static char said[500], path[TEMPORARY_SIZE];
 
 static int give(void)
 {
@@ -52,7 +53,7 @@ static void begin(void)
 {
     unsetenv("HILOCO_SECRET");
     unsetenv("HILOCO_SECRET_FILE");
-    const int fd = mkstemp(path);
+    const int fd = temporary_file(path);
     cr_assert_geq(fd, 0);
     close(fd);
 }

@@ -11,6 +11,7 @@
 
 #include "harness/run/virtual_time.h"
 #include "step_rig.h"
+#include "tests/temporary.h"
 
 static struct step_arrival *arrival(const struct rig *rig, unsigned from, unsigned to)
 {
@@ -176,8 +177,8 @@ Test(step, an_input_that_nothing_feeds_has_the_value_of_its_table)
 
 static char *csv_file(const char *text)
 {
-    static char path[] = "/tmp/hiloco-test-XXXXXX";
-    const int file = mkstemp(path);
+    static char path[TEMPORARY_SIZE];
+    const int file = temporary_file(path);
 
     cr_assert_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
     close(file);

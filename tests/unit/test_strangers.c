@@ -18,6 +18,7 @@
 #include "channels/packet.h"
 #include "tests/no_descriptors.h"
 #include "tests/nodes.h"
+#include "tests/temporary.h"
 
 static const struct loco_secret right = {"the right secret", 16}, wrong = {"the wrong secret", 16};
 
@@ -31,7 +32,7 @@ struct live {
     _Atomic size_t logged;
 };
 
-static char directory[40];
+static char directory[TEMPORARY_SIZE];
 
 static void log_line(void *arg, enum loco_level level, const char *text)
 {
@@ -57,8 +58,7 @@ static void open_live(struct live *n, uint32_t id, struct loco_secret secret)
 
     *n = (struct live){0};
     if (!directory[0]) {
-        strcpy(directory, "/tmp/loco-strangers-XXXXXX");
-        cr_assert(mkdtemp(directory));
+        cr_assert(temporary_folder(directory));
     }
     cr_assert_eq(loco_shm_open(&n->fabric, directory), 0);
     cr_assert_eq(loco_manager_open(&n->mgr, n->fabric, &config), 0);
@@ -323,8 +323,7 @@ Test(strangers, nothing_is_obeyed_from_who_is_connected_to)
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     struct live b;
 
-    strcpy(directory, "/tmp/loco-strangers-XXXXXX");
-    cr_assert(mkdtemp(directory));
+    cr_assert(temporary_folder(directory));
     snprintf(address.sun_path, sizeof address.sun_path, "%s/node0", directory);
     cr_assert_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     cr_assert_eq(listen(fd, 8), 0);

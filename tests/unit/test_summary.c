@@ -6,6 +6,7 @@
 #include "harness/summary/summary.h"
 #include "harness/summary/validity.h"
 #include "test_scenario.h"
+#include "tests/temporary.h"
 
 #define NODES                                                                                      \
     "name: general\n"                                                                              \
@@ -67,8 +68,8 @@ static void follow(void)
 /* Returns the written summary; also fills said[]. */
 static json_t *summary(void)
 {
-    char path[] = "/tmp/hiloco-summary-XXXXXX";
-    const int file = mkstemp(path);
+    char path[TEMPORARY_SIZE];
+    const int file = temporary_file(path);
     struct hil_verdict verdict;
     const struct hil_summary sum = {
         .scenario = scenario, .state = state, .out = "here", .verdict = &verdict};
