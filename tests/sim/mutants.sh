@@ -8,8 +8,8 @@
 # within how many seeds; "on: shm" marks a workload of soak-shm, which needs two cores. The broken
 # file is compiled and linked before the library, in place of the sound one.
 #
-# A mutant is caught if a seed of the workload fails (soak's exit status 1), and that seed and all
-# before it pass without the fault. Anything else is an error: a patch that does not apply or
+# A mutant is caught if a seed of the workload fails (soak's exit status 1), and that seed passes
+# without the fault. Anything else is an error: a patch that does not apply or
 # compile, a workload that does not exist, a seed that crashes or exceeds the time limit (the
 # simulator detects a hang itself, and the seed fails), or a workload that fails on the sound tree.
 # The exit status is 0 if every mutant is caught and there are COUNT of them.
@@ -26,8 +26,10 @@ work=$build/mutants/work
 
 field() { sed -n "s/^$1: //p" "$2"; }
 
-# soak_of PROGRAM WORKLOAD SEEDS: runs the workload and prints the end of its output.
-soak_of() { "$1" --quiet --limit "${LIMIT:-120}" --only "$2" --seeds "$3" 2>"$dir/said"; }
+# soak_of PROGRAM WORKLOAD SEEDS [FIRST]: runs the workload and prints the end of its output.
+soak_of() {
+    "$1" --quiet --limit "${LIMIT:-120}" --only "$2" --seeds "$3" --from "${4:-1}" 2>"$dir/said"
+}
 
 # error WHAT: reports an error of the current mutant.
 error() {
@@ -75,10 +77,10 @@ try_mutant() {
     0) echo "ALIVE  $name: workload $workload passes all of $seeds seeds" ;;
     1)
         seed=$(sed -n 's/.*then seed \([0-9]*\) FAILS.*/\1/p' <<<"$line")
-        if soak_of "$sound/$soak" "$workload" "$seed" >/dev/null; then
+        if soak_of "$sound/$soak" "$workload" 1 "$seed" >/dev/null; then
             echo "caught $name: $workload, seed $seed of $seeds"
         else
-            error "workload $workload does not pass $seed seeds on the sound tree either"
+            error "workload $workload does not pass seed $seed on the sound tree either"
         fi
         ;;
     2) error "soak does not understand 'workload: $workload', 'seeds: $seeds'" ;;
@@ -96,7 +98,7 @@ try_quoted="libraries=(${libraries[*]@Q}); try_mutant \"\$1\""
 rm -rf "$work"
 mkdir -p "$work"
 printf '%s\0' "$mutants"/*.patch |
-    xargs -0 -n1 -P2 bash -c "$try_quoted" mutants.sh | tee "$work/results"
+    xargs -0 -n1 -P"$(nproc)" bash -c "$try_quoted" mutants.sh | tee "$work/results"
 
 number() { grep -c "^$1" "$work/results"; }
 caught=$(number caught) alive=$(number ALIVE)

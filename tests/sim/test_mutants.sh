@@ -46,7 +46,7 @@ what='a workload that fails on the sound tree too'
 ${args[2]} -Ichannels -c -o "$tests/broken.o" "$tests/broken.c"
 ${args[3]} -o "$tests/soak" "$tests/broken.o" "$build"/obj/tests/sim/{soak,workload*}.o \
     "$build"/libloco-sim.a "$build"/sim/libloco.a "${args[@]:4}"
-SOUND=$tests expect 1 '^ERROR  caught: workload barrier does not pass [123] seeds on the sound tree'
+SOUND=$tests expect 1 '^ERROR  caught: workload barrier does not pass seed [123] on the sound tree'
 
 what='a fault that the workload does not catch'
 mutant alive owned_var "$unfenced"
