@@ -169,18 +169,20 @@ static struct arguments slow_run(const struct slow *s, const char *options)
                    s->name, s->options, options, in_workspace("%s", s->name));
 }
 
-/* Whether the sample has all nodes. The processes of a run open them one after the other. */
-static bool has_nodes(const struct slow *s, const json_t *sample)
+/* Whether each node has made some steps. The processes of a run open them one after the other. */
+static bool has_steps(const struct slow *s, const json_t *sample)
 {
     const json_t *nodes = json_object_get(sample, "nodes");
 
-    for (int n = 0; n < SLOW_NODES && s->nodes[n]; n++)
-        if (!json_object_get(nodes, s->nodes[n]))
+    for (int n = 0; n < SLOW_NODES && s->nodes[n]; n++) {
+        const json_t *node = json_object_get(nodes, s->nodes[n]);
+        if (json_integer_value(json_object_get(node, "steps")) < 10)
             return false;
+    }
     return true;
 }
 
-/* A sample of the run, taken while it runs. */
+/* A sample of the run, taken while it runs, when all nodes have made steps. */
 static json_t *sample_of(const struct slow *s, const struct process *p)
 {
     json_t *sample = NULL;
@@ -191,7 +193,7 @@ static json_t *sample_of(const struct slow *s, const struct process *p)
         json_decref(sample);
         e = run_command("hiloco top %s --json --count 1", in_workspace("%s", s->name));
         sample = json_loads(e.out, JSON_DISABLE_EOF_CHECK, NULL);
-    } while (!has_nodes(s, sample) && !has_ended(p));
+    } while (!has_steps(s, sample) && !has_ended(p));
     cr_assert_not_null(sample, "%s%s", e.out, e.err);
     return sample;
 }
@@ -221,10 +223,12 @@ Test(general_tools_real_time, trace_names_nodes_and_links)
     if (access("/usr/bin/lttng", X_OK) || access("/usr/bin/babeltrace2", X_OK))
         cr_skip_test("lttng-tools or babeltrace2 is not installed");
     for (const struct slow *s = SLOW; s < SLOW + SLOW_COUNT; s++) {
-        struct arguments a = slow_run(s, "--set duration_s=0.3 --trace");
+        struct arguments a = slow_run(s, "--set duration_s=120 --trace");
         struct process p = start(&a);
+        json_decref(sample_of(s, &p));
+        kill(p.pid, SIGINT);
         struct ended e = finish(&p);
-        expect_ran(&e);
+        expect_status(&e, 130);
         e = run_command("hiloco trace %s", in_workspace("%s", s->name));
         expect_status(&e, 0);
         json_t *found = json_load_file(in_workspace("%s/trace.json", s->name), 0, NULL);

@@ -184,8 +184,9 @@ static void expect_guarded(struct test_run *t)
         cr_expect_eq(shared->result[i], 0, "executor %u: %s", i, strerror(-shared->result[i]));
         cr_expect_eq(shared->allocated[i], 0);
     }
-    cr_expect_eq(shared->steps[0] + shared->left_out[0], 5000);
-    cr_expect_eq(shared->steps[1] + shared->left_out[1], 20 * 20000);
+    const uint64_t steps = t->run.scenario->duration_ns / 40000;
+    cr_expect_eq(shared->steps[0] + shared->left_out[0], steps);
+    cr_expect_eq(shared->steps[1] + shared->left_out[1], 20 * 4 * steps);
 }
 
 /* Both records are kept, the load changes: all that a step can do, it does. */
@@ -201,11 +202,11 @@ Test(loop, makes_no_system_call_and_allocates_nothing)
     hil_recorder_close(t.run.recorder);
 }
 
-/* In every 16 ms a source, on a ramp, and a parameter at each of two nodes. */
+/* Ten times a second a source, on a ramp, and a parameter at each of two nodes. A busy machine
+ * leaves out most steps, but not those of a whole second. */
 Test(loop, makes_no_system_call_and_allocates_nothing_where_it_is_tuned)
 {
-    const char *const sets[] = {"duration_s=0.2", "recording.converter_decimation=1",
-                                "tuning=true"};
+    const char *const sets[] = {"duration_s=1", "recording.converter_decimation=1", "tuning=true"};
     struct hil_request_again again[10];
     struct test_run t;
 
@@ -218,14 +219,12 @@ Test(loop, makes_no_system_call_and_allocates_nothing_where_it_is_tuned)
             .count = 3,
             .changes = {{source, 100 + i, 1000000}, {0, 0.02 + i * 1e-4, 0}, {source - 1, 0.03, 0}},
         };
-        again[i] = (struct hil_request_again){400 * (uint64_t)i, request};
+        again[i] = (struct hil_request_again){2500 * (uint64_t)i, request};
     }
     s->again = again;
     s->again_count = 10;
     expect_guarded(&t);
     const uint64_t logged = atomic_load(&t.run.state->tuning->logged);
-    if (logged < 3 && shared->left_out[0] > shared->steps[0])
-        cr_skip_test("the machine is too busy: most steps were left out");
     cr_expect_geq(logged, 3);
     for (uint64_t i = 0; i < logged; i++)
         cr_expect_eq(hil_tuning_log(t.run.state->tuning)[i].how, HIL_TUNED);

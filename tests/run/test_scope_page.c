@@ -114,13 +114,6 @@ static long row_at(const struct column *times, double time_s)
     return -1;
 }
 
-/* A window has 100 steps, but for those that were left out. Without them nothing is drawn. */
-static void skip_without_steps(const struct samples *s)
-{
-    if (s->count < 20)
-        cr_skip_test("the machine is too busy: %u of 100 steps were run", s->count);
-}
-
 /* Each step of the record between the first and the last of these, and no other; bit for bit. */
 static void expect_record(const struct samples *s, const char *dataset, double *first_s)
 {
@@ -142,12 +135,30 @@ static const char trigger[] =
     " hysteresis: 1, edge: '%s', mode: 'single', before_s: 0.1, after_s: 0.1}),"
     " scope.setMode('capture'), 1";
 
+/* Captures edges until one has a step before it in its window: a busy machine may have left out all
+ * of these. */
+static struct samples capture_edge(struct browser *b, const char *edge)
+{
+    struct samples s;
+    double at;
+
+    do {
+        json_decref(browser_value(b, "window.before = scope.screen.capture, 1"));
+        json_decref(browser_value(b, trigger, edge));
+        browser_wait(b, "scope.screen.capture?.trigger != null && scope.screen.capture !== before"
+                        " && !scope.screen.stale");
+        s = captured(b, "line.output");
+        at = browser_number(b, "scope.screen.capture.trigger.time_s");
+    } while (s.count == 0 || s.times[0] >= at);
+    return s;
+}
+
 /* The trigger is at the very step with which the level is passed, on the page as in the record; and
- * the page draws the edge there, from the step before. */
+ * the page draws the edge there, from the step before, and nowhere else. */
 static void expect_edge(struct browser *b, const struct samples *s, bool rises)
 {
     const double at = browser_number(b, "scope.screen.capture.trigger.time_s");
-    const double drawn = browser_number(
+    json_t *drawn = browser_value(
         b, "(() => { const {canvas, x, paint, lanes, traces, capture} = scope.screen;"
            " scope.setApart(true);"
            " capture.trigger = scope.screen.level = null;" /* their lines */
@@ -160,7 +171,7 @@ static void expect_edge(struct browser *b, const struct samples *s, bool rises)
            " for (let i = Math.round(x.start * scale) + 2; i < x.stop * scale - 2; i++) {"
            "  const [r, g, b] = pixels.slice(4 * i, 4 * i + 3);"
            "  if (Math.max(r, g, b) - Math.min(r, g, b) > 30) found.push(x.value(i / scale)); }"
-           " return found.reduce((sum, one) => sum + one, 0) / found.length; })()");
+           " return found; })()");
     unsigned i = 0;
 
     while (i < s->count && s->times[i] < at)
@@ -169,8 +180,14 @@ static void expect_edge(struct browser *b, const struct samples *s, bool rises)
     cr_expect_eq(s->times[i], at);
     cr_expect_eq(s->values[i], rises ? 5 : 0);
     cr_expect_eq(s->values[i - 1], rises ? 0 : 5);
-    cr_expect(drawn > s->times[i - 1] - at - 0.001 && drawn < 0.001,
-              "the edge is drawn at %g s from the trigger", drawn);
+    cr_expect_gt(json_array_size(drawn), 0, "the edge is not drawn");
+    for (size_t k = 0; k < json_array_size(drawn); k++) {
+        const double there = json_number_value(json_array_get(drawn, k));
+        cr_expect(there > s->times[i - 1] - at - 0.001 && there < 0.001,
+                  "the edge is drawn at %g s from the trigger, and the step before it is at %g",
+                  there, s->times[i - 1] - at);
+    }
+    json_decref(drawn);
 }
 
 Test(scope_page, a_trigger_shows_its_edge_and_the_record)
@@ -180,17 +197,9 @@ Test(scope_page, a_trigger_shows_its_edge_and_the_record)
     struct browser *b = page_of(&s, 1000, false);
     double first_s[2];
 
-    json_decref(browser_value(b, trigger, "rising"));
-    browser_wait(b, "scope.screen.capture?.trigger != null");
-    browser_wait(b, "!scope.screen.stale");
-    const struct samples line = captured(b, "line.output"), ramp = captured(b, "ramp.output");
-    skip_without_steps(&line);
+    const struct samples line = capture_edge(b, "rising"), ramp = captured(b, "ramp.output");
     expect_edge(b, &line, true);
-    json_decref(browser_value(b, trigger, "falling"));
-    browser_wait(b, "scope.screen.capture.trigger != null"); /* which it was not any more */
-    browser_wait(b, "!scope.screen.stale");
-    const struct samples falling = captured(b, "line.output");
-    skip_without_steps(&falling);
+    const struct samples falling = capture_edge(b, "falling");
     expect_edge(b, &falling, false);
     expect_quiet(b);
     scope_stop(&s);
@@ -200,7 +209,8 @@ Test(scope_page, a_trigger_shows_its_edge_and_the_record)
     expect_record(&falling, "bench/line.output", &first_s[1]);
 }
 
-/* Columns of a roll: each has the extremes of the steps in its time, and of no other. */
+/* Columns of a roll: each has the extremes of the steps in its time, and of no other. Where a busy
+ * machine has kept the page from seeing some steps, it says so, and those may be missing. */
 Test(scope_page, a_roll_has_the_extremes_of_the_record)
 {
     struct process p = run_bench();
@@ -217,13 +227,11 @@ Test(scope_page, a_roll_has_the_extremes_of_the_record)
                  "  const place = roll.place(column);"
                  "  if (place >= 0) seen.push(column, roll.low[place], roll.high[place]); }"
                  " return seen.length > 3 * 20; })()");
-    json_t *found = browser_value(b, "seen"), *unseen = browser_value(b, "unseen");
+    json_t *found = browser_value(b, "seen");
+    const bool saw_all = browser_number(b, "unseen.length") == 0;
     expect_quiet(b);
     scope_stop(&s);
     end_run(&p);
-    if (*json_string_value(unseen))
-        cr_skip_test("the machine is too busy: %s", json_string_value(unseen));
-    json_decref(unseen);
     const struct column times = column_of(in_workspace("out"), "bench/time_s");
     const struct column values = column_of(in_workspace("out"), "bench/ramp.output");
     const double width = json_number_value(json_array_get(found, 0));
@@ -237,7 +245,7 @@ Test(scope_page, a_roll_has_the_extremes_of_the_record)
             }
         const double is_low = json_number_value(json_array_get(found, i + 1));
         const double is_high = json_number_value(json_array_get(found, i + 2));
-        cr_expect(is_low == low && is_high == high,
+        cr_expect(saw_all ? is_low == low && is_high == high : is_low >= low && is_high <= high,
                   "column %.0f at %g s: from %.9g to %.9g, not %.9g to %.9g", column,
                   column * width, is_low, is_high, low, high);
     }
