@@ -56,7 +56,8 @@ class Job:
     def start(self, policy=os.SCHED_OTHER):
         def prepare():
             signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
-            os.sched_setscheduler(0, policy, os.sched_param(0))
+            if policy != os.SCHED_OTHER:
+                os.sched_setscheduler(0, policy, os.sched_param(0))
 
         self.began = time.monotonic()
         with open(self.log, "w") as out:
