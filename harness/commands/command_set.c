@@ -54,7 +54,7 @@ static const char control_help[] =
 static const char *set_why(int rc, const struct hil_found *run)
 {
     return rc == -EPERM ? "it is another user's"
-           : rc == -ECONNREFUSED && !run->attached.card.tuning
+           : rc == -ECONNREFUSED && !run->attached.card.tuning[0]
                ? "it does not allow changes; start it with hiloco run --allow-set, or with tuning: "
                  "true in its scenario"
            : rc == -ECONNREFUSED || rc == -ECONNRESET ? "it has ended"
@@ -206,7 +206,7 @@ static int set_list(const struct hil_found *run, bool json)
     unsigned count;
     int status = HIL_EXIT_OK;
 
-    if (!run->attached.card.tuning) {
+    if (!run->attached.card.tuning[0]) {
         fprintf(stderr, "%s: %s\n", run->attached.card.name, set_why(-ECONNREFUSED, run));
         return HIL_EXIT_FAILED;
     }

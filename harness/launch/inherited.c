@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../base/reap.h"
+#include "secret.h"
 
 static void inherited_open_files(void)
 {
@@ -33,5 +34,6 @@ void hil_inherited_reset(void)
 {
     inherited_open_files();
     inherited_reset_signals();
+    hil_secret_hide();
     umask((umask(0) & ~(mode_t)S_IRWXU) | S_IWOTH);
 }

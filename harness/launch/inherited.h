@@ -9,6 +9,7 @@
  *   files that the program opens would take their places, and get its messages.
  * - All signals do what they do by default, and none is blocked. SIGHUP stays ignored if it was
  *   (nohup).
+ * - The secret leaves the environment (secret.h).
  * - The owner may read and write the files that the program makes, and only those whom the umask
  *   lets in may read them; nobody else may write.
  */

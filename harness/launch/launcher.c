@@ -164,6 +164,8 @@ static int open_state(struct launcher *l)
 {
     int rc = hil_state_open(&l->run.state, l->scenario);
 
+    if (!rc)
+        strcpy(l->run.state->card.tuning, hil_tuning_server_name(l->tuning));
     if (!rc && !l->launch->discard && !realpath(l->kept.out, l->run.state->card.results))
         rc = -errno;
     return rc;

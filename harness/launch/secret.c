@@ -77,9 +77,46 @@ static int keep_secret(char kept[SECRET_SIZE], const char *given, const char *na
     return 0;
 }
 
+/* The two variables, which are no longer in the environment. */
+static char *hidden, *hidden_file;
+
+static void hide(char **to, const char *name)
+{
+    const char *value = getenv(name);
+
+    if (value) {
+        free(*to);
+        *to = strdup(value);
+        unsetenv(name);
+    }
+}
+
+void hil_secret_hide(void)
+{
+    hide(&hidden, secret_name);
+    hide(&hidden_file, secret_file_name);
+}
+
+void hil_secret_hand_on(void)
+{
+    if (hidden)
+        setenv(secret_name, hidden, 1);
+    if (hidden_file)
+        setenv(secret_file_name, hidden_file, 1);
+}
+
+static void forget_hidden(void)
+{
+    if (hidden)
+        explicit_bzero(hidden, strlen(hidden));
+    free(hidden);
+    free(hidden_file);
+    hidden = hidden_file = NULL;
+}
+
 static int take_secret(char kept[SECRET_SIZE], FILE *messages)
 {
-    const char *given = getenv(secret_name), *path = getenv(secret_file_name);
+    const char *given = hidden, *path = hidden_file;
     char line[SECRET_SIZE + 2];
 
     if (given && path) {
@@ -100,12 +137,11 @@ static int take_secret(char kept[SECRET_SIZE], FILE *messages)
 int hil_secret_given(struct loco_secret *secret, FILE *messages)
 {
     static char kept[SECRET_SIZE];
-    int rc = take_secret(kept, messages);
 
-    if (!rc) {
-        unsetenv(secret_name);
-        unsetenv(secret_file_name);
-    }
+    hil_secret_hide();
+    const int rc = take_secret(kept, messages);
+    if (!rc)
+        forget_hidden();
     *secret = (struct loco_secret){kept, strlen(kept)};
     return rc;
 }

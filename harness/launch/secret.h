@@ -9,9 +9,16 @@
 
 enum { HIL_SECRET_LEAST = 16 };
 
+/* Takes HILOCO_SECRET and HILOCO_SECRET_FILE out of the environment and keeps them, so that no
+ * program which is started from now on inherits them. */
+void hil_secret_hide(void);
+
+/* Puts them back, if nobody got the secret: for a hiloco that this process becomes. */
+void hil_secret_hand_on(void);
+
 /* Gets the secret for programs started by hand: HILOCO_SECRET, or the line of the file that
  * HILOCO_SECRET_FILE names, which must belong to this user and be readable by nobody else. If
- * neither is set, it is the secret of an earlier call, or none. Children inherit neither variable.
+ * neither is set, it is the secret of an earlier call, or none. Hides both.
  * Returns 0, or -EINVAL after a message. */
 int hil_secret_given(struct loco_secret *secret, FILE *messages);
 

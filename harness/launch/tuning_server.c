@@ -1,11 +1,13 @@
 #include "tuning_server.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -15,6 +17,9 @@
 #include "tuning_request.h"
 
 enum { SERVER_CLIENTS = 16, SERVER_LINE = 16384, SERVER_QUEUE = 64 };
+
+/* Others may connect as often as they like. They are refused, so many in a look. */
+enum { SERVER_ACCEPTS = 256, SERVER_BACKLOG = 128 };
 
 /* How long a line may take to arrive, an answer to be read on, and the nodes to answer beyond the
  * time that they need. */
@@ -42,6 +47,7 @@ struct server_queued {
 
 struct hil_tuning_server {
     const struct hil_run *run;
+    char name[sizeof((struct hil_card *)0)->tuning]; /* of its socket */
     int listener;
     struct server_client clients[SERVER_CLIENTS];
     struct server_queued queue[SERVER_QUEUE];
@@ -312,13 +318,17 @@ static void server_take(struct server_client *c, int file)
 
 static void server_accept(struct hil_tuning_server *s)
 {
-    for (unsigned i = 0; i < SERVER_CLIENTS; i++) {
-        if (s->clients[i].file >= 0)
-            continue;
+    unsigned i = 0;
+
+    for (unsigned turns = 0; turns < SERVER_ACCEPTS; turns++) {
+        while (i < SERVER_CLIENTS && s->clients[i].file >= 0)
+            i++;
+        if (i == SERVER_CLIENTS)
+            return;
         const int file = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (file < 0)
             return;
-        server_take(&s->clients[i], file);
+        server_take(&s->clients[i], file); /* it may refuse at once */
     }
 }
 
@@ -380,15 +390,20 @@ void hil_tuning_server_look(struct hil_tuning_server *s)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+/* Nobody can take the name first, since nobody can guess it. */
 static int server_listen(struct hil_tuning_server *s)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    uint64_t number;
 
-    hil_tuning_socket_name(getpid(), address.sun_path + 1);
-    const size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(address.sun_path + 1);
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        return -EIO;
+    snprintf(s->name, sizeof s->name, "hiloco-run-%d-%016" PRIx64, (int)getpid(), number);
+    strcpy(address.sun_path + 1, s->name);
+    const size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(s->name);
     s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s->listener < 0 || bind(s->listener, (const struct sockaddr *)&address, (socklen_t)size) ||
-        listen(s->listener, SERVER_CLIENTS))
+        listen(s->listener, SERVER_BACKLOG))
         return -errno;
     return 0;
 }
@@ -418,6 +433,11 @@ int hil_tuning_server_open(struct hil_tuning_server **server, const struct hil_r
     for (unsigned i = 0; i < SERVER_CLIENTS; i++)
         s->clients[i].file = -1;
     return server_listen(s);
+}
+
+const char *hil_tuning_server_name(const struct hil_tuning_server *s)
+{
+    return s ? s->name : "";
 }
 
 void hil_tuning_server_close(struct hil_tuning_server **server)

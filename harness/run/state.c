@@ -113,7 +113,6 @@ static void fill_card(struct hil_state *state, const struct hil_scenario *s)
     card->layout = state_layout();
     snprintf(card->name, sizeof card->name, "%s", s->name);
     card->virtual_time = s->mode == HIL_VIRTUAL;
-    card->tuning = s->tuning;
     card->duration_ns = s->duration_ns;
     if (!card->virtual_time)
         card->cores = hil_cores_of_loops(s);
@@ -310,6 +309,7 @@ static int state_check(struct hil_attached *run)
                      sizeof card.results);
     hil_foreign_text(run->card.measure, sizeof run->card.measure, card.measure,
                      sizeof card.measure);
+    hil_foreign_text(run->card.tuning, sizeof run->card.tuning, card.tuning, sizeof card.tuning);
     hil_foreign_text(run->card.unit, sizeof run->card.unit, card.unit, sizeof card.unit);
     return 0;
 }

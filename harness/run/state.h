@@ -170,7 +170,8 @@ struct hil_card {
     char measure[80];   /* name of the first measure; "": there is none */
     char unit[16];      /* unit of that measure */
     uint8_t virtual_time;
-    uint8_t tuning; /* 1: the launcher accepts requests for changes */
+    char tuning[48]; /* the abstract socket on which the launcher takes requests for changes,
+                      * without the leading NUL; "": it takes none */
     uint64_t duration_ns;
     cpu_set_t cores; /* cores that loops are pinned to */
 };

@@ -87,8 +87,3 @@ void hil_tuning_init(struct hil_tuning *tuning, const struct hil_system *s)
     for (unsigned i = 0; i < s->tunable_count; i++)
         tuning_init_one(&tuning->tunables[i], s, &s->tunables[i]);
 }
-
-void hil_tuning_socket_name(int pid, char name[HIL_TUNING_SOCKET_BYTES])
-{
-    snprintf(name, HIL_TUNING_SOCKET_BYTES, "hiloco-run-%d", pid);
-}

@@ -117,11 +117,6 @@ static inline struct hil_tuned_here *hil_tuning_log(struct hil_tuning *tuning)
 size_t hil_tuning_size(const struct hil_system *system);
 void hil_tuning_init(struct hil_tuning *tuning, const struct hil_system *system);
 
-/* Name of the abstract socket on which the launcher, process `pid`, receives requests. It comes
- * without the leading NUL. */
-enum { HIL_TUNING_SOCKET_BYTES = 32 };
-void hil_tuning_socket_name(int pid, char name[HIL_TUNING_SOCKET_BYTES]);
-
 /* --- replayed requests ------------------------------------------------------------------------ */
 
 /* A request that node 0 takes up in its step `step`. */

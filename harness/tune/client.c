@@ -4,6 +4,7 @@
 #include <math.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -38,15 +39,24 @@ static int asking_check_peer(int file, const struct hil_found *run)
     return peer.pid == run->pid ? 0 : -ECONNREFUSED;
 }
 
+/* Others may fill the launcher's queue with connections, which it refuses as it comes to them. */
+enum { ASKING_TRIES = 200, ASKING_PAUSE_MS = 10 };
+
 static int asking_connect(int file, const struct hil_found *run)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *name = run->attached.card.tuning;
+    int rc = -ECONNREFUSED;
 
-    hil_tuning_socket_name(run->pid, address.sun_path + 1);
-    const size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(address.sun_path + 1);
-    if (connect(file, (const struct sockaddr *)&address, (socklen_t)size))
-        return errno == ENOENT ? -ECONNREFUSED : -errno;
-    return asking_check_peer(file, run);
+    snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s", name);
+    const size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name);
+    for (int i = 0; name[0] && i < ASKING_TRIES; i++) {
+        rc = connect(file, (const struct sockaddr *)&address, (socklen_t)size) ? -errno : 0;
+        if (rc != -EAGAIN)
+            break;
+        poll(NULL, 0, ASKING_PAUSE_MS);
+    }
+    return !rc ? asking_check_peer(file, run) : rc == -ENOENT ? -ECONNREFUSED : rc;
 }
 
 static int asking_send(int file, const json_t *request)

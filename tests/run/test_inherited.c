@@ -5,8 +5,10 @@
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "process.h"
 #include "results.h"
@@ -96,6 +98,40 @@ Test(inherited, the_end_of_a_terminal_may_be_ignored)
     const struct ended e = finish(&p);
     expect_status(&e, 130);
 }
+
+/* --- the secret of a network ---------------- */
+
+/* A component that is a program shows its environment, and ends. */
+static void expect_secret_kept(const char *variable, const char *value, const char *line)
+{
+    write_text(in_workspace("plant.sh"), "#!/bin/sh\nenv >\"$(dirname \"$0\")/shown\"\n");
+    cr_assert_eq(chmod(in_workspace("plant.sh"), 0700), 0);
+    write_text(in_workspace("s.yaml"), "duration_s: 0.01\nmode: realtime\nfabric: tcp\n"
+                                       "nodes: {stage: {period_us: 100}}\n"
+                                       "components: {plant: {model: \"program:./plant.sh\", "
+                                       "node: stage}}\n");
+    run_command("env %s=%s %s %s %s", variable, value, program_path("hiloco"), line,
+                in_workspace("s.yaml"));
+    char *shown = read_text(in_workspace("shown"));
+    cr_expect(strstr(shown, "PATH="), "%s", shown);
+    cr_expect_null(strstr(shown, variable), "%s", line);
+    free(shown);
+    unlink(in_workspace("shown"));
+}
+
+Test(inherited, no_program_inherits_the_secret)
+{
+    static const char *const lines[] = {"check", "run", "node stage"};
+
+    write_text(in_workspace("secret"), "0123456789abcdef0123456789abcdef\n");
+    cr_assert_eq(chmod(in_workspace("secret"), 0600), 0);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        expect_secret_kept("HILOCO_SECRET", "0123456789abcdef0123456789abcdef", lines[i]);
+        expect_secret_kept("HILOCO_SECRET_FILE", in_workspace("secret"), lines[i]);
+    }
+}
+
+/* --- the umask ---------------- */
 
 static mode_t mode_of(const char *path)
 {

@@ -560,15 +560,33 @@ Test(tuning, a_record_that_does_not_fit_is_refused_before_anything_runs)
 
 /* --- the launcher's socket ------------------------------------------------------------------- */
 
+/* The name of the launcher's socket, as everybody can see it. */
+static const char *socket_of(pid_t launcher)
+{
+    static char name[100];
+    char line[300], begin[40];
+    FILE *sockets = fopen("/proc/net/unix", "r");
+
+    snprintf(begin, sizeof begin, "@hiloco-run-%d-", (int)launcher);
+    while (sockets && fgets(line, sizeof line, sockets)) {
+        const char *at = strstr(line, begin);
+        if (at)
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+    }
+    fclose(sockets);
+    cr_assert(name[0]);
+    return name;
+}
+
 static int connect_to(pid_t launcher)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const int length =
-        snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "hiloco-run-%d", (int)launcher);
+    const char *name = socket_of(launcher);
     const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+    memcpy(address.sun_path + 1, name, strlen(name));
     cr_assert_eq(connect(file, (struct sockaddr *)&address,
-                         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)),
+                         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))),
                  0);
     return file;
 }
@@ -581,11 +599,51 @@ Test(tuning, somebody_else_is_not_answered)
         cr_skip_test("only the superuser can be somebody else");
     struct arguments a = command("setpriv --reuid 65534 --clear-groups /usr/bin/python3 -c");
     add(&a,
-        "import socket; s = socket.socket(socket.AF_UNIX); s.connect('\\0hiloco-run-%d'); "
+        "import socket; s = socket.socket(socket.AF_UNIX); s.connect('\\0%s'); "
         "print(s.recv(999))",
-        (int)p.pid);
+        socket_of(p.pid));
     struct ended e = run(&a);
     cr_expect(strstr(e.out, "another user"), "%s%s", e.out, e.err);
+    end_run(&p);
+}
+
+static bool are_taken(void *line)
+{
+    return exists(line) && strstr(read_text(line), "taken");
+}
+
+/* Another user connects without end, and takes every name that a launcher could have had. */
+Test(tuning, somebody_else_keeps_nobody_from_setting)
+{
+    struct process p = start_virtual(in_workspace("out"));
+
+    if (geteuid() != 0 || access("/usr/bin/python3", X_OK))
+        cr_skip_test("only the superuser can be somebody else");
+    struct arguments a = command("setpriv --reuid 65534 --clear-groups /usr/bin/python3 -c");
+    add(&a,
+        "import socket\n"
+        "def name(n):\n"
+        "    s = socket.socket(socket.AF_UNIX); s.bind('\\0hiloco-run-%%d' %% n); return s\n"
+        "kept = [name(%d + n) for n in range(400)]\n"
+        "print('taken', flush=True)\n"
+        "while True:\n"
+        "    s = socket.socket(socket.AF_UNIX); s.settimeout(1)\n"
+        "    try: s.connect('\\0%s')\n"
+        "    except OSError: pass\n"
+        "    kept = kept[-600:] + [s]\n",
+        (int)getpid() + 1, socket_of(p.pid));
+    struct process other = start(&a);
+    cr_assert(wait_until(are_taken, other.out_path, 60));
+    for (int i = 0; i < 5; i++) {
+        struct ended e = set("reference=11");
+        expect_status(&e, 0);
+    }
+    struct ended e = run_command("hiloco run configs/quickstart.yaml --allow-set --mode virtual "
+                                 "--set duration_s=0.01 --out %s",
+                                 in_workspace("two"));
+    expect_status(&e, 0);
+    kill(other.pid, SIGKILL);
+    finish(&other);
     end_run(&p);
 }
 
