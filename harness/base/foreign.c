@@ -55,8 +55,8 @@ static size_t character_at(const unsigned char *text, size_t length)
             return 0;
         point = point << 6 | (text[i] & 0x3f);
     }
-    const bool shown = point >= kinds[bytes].least && point != 0x7f && point <= 0x10ffff &&
-                       (point < 0xd800 || point > 0xdfff);
+    const bool shown = point >= kinds[bytes].least && (point < 0x7f || point > 0x9f) &&
+                       point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
     return shown ? bytes + 1 : 0;
 }
 
@@ -80,6 +80,20 @@ const char *hil_foreign_text(char *to, size_t size, const char *text, size_t len
     }
     to[used] = '\0';
     return to;
+}
+
+void hil_foreign_tame(char *text, char instead, char kept)
+{
+    size_t left = strlen(text);
+
+    while (left) {
+        const size_t bytes = character_at((const unsigned char *)text, left);
+        const size_t step = bytes ? bytes : 1;
+        if (!bytes && *text != kept)
+            *text = instead;
+        text += step;
+        left -= step;
+    }
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

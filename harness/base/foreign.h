@@ -27,6 +27,10 @@ bool hil_foreign_is_entry(const char *name);
  */
 const char *hil_foreign_text(char *to, size_t size, const char *text, size_t length);
 
+/* The same in place: all bytes of such a character become `instead`, except the character `kept`.
+ */
+void hil_foreign_tame(char *text, char instead, char kept);
+
 /* Parses a JSON file of at most 512 MiB. Returns NULL on failure; *error then says why. */
 json_t *hil_foreign_json(const char *path, json_error_t *error);
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/foreign.h"
 #include "../base/result_file.h"
 #include "../base/tool.h"
 #include "../h5/run_files.h"
@@ -82,9 +83,7 @@ int hil_figure_open(struct hil_figure *figure, const char *dir, const char *name
  * terminal to which gnuplot prints error messages. */
 static void figure_tame(char *text)
 {
-    for (; *text != '\0'; text++)
-        if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f)
-            *text = '?';
+    hil_foreign_tame(text, '?', '\n');
 }
 
 void hil_figure_text(struct hil_figure *figure, const char *variable, const char *format, ...)

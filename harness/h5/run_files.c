@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../base/result_file.h"
@@ -22,14 +23,57 @@ int hil_run_path(char path[HIL_PATH_BYTES], const char *dir, const char *name, .
     return length < HIL_PATH_BYTES - used ? 0 : -ENAMETOOLONG;
 }
 
-/* File systems without locks do not have this protection. */
+/* Whether the process is ours, root's, or the folder's owner's. Others can read the folder, and
+ * lock it, but not write there. A process that cannot be seen may be ours in another container. */
+static bool may_write(pid_t process, const struct stat *folder)
+{
+    char path[40];
+    struct stat s;
+
+    snprintf(path, sizeof path, "/proc/%d", (int)process);
+    return stat(path, &s) || s.st_uid == geteuid() || s.st_uid == 0 || s.st_uid == folder->st_uid;
+}
+
+/* Whether a process that may write in the folder has locked it. *holder is 0 if the kernel does not
+ * tell which one. */
+static bool is_held(int folder, pid_t *holder)
+{
+    FILE *locks = fopen("/proc/locks", "re");
+    bool told = false, held = false;
+    struct stat s;
+    char line[200];
+
+    *holder = 0;
+    while (locks && !held && fstat(folder, &s) == 0 && fgets(line, sizeof line, locks)) {
+        unsigned long inode;
+        int pid;
+        if (sscanf(line, "%*d: FLOCK %*s %*s %d %*x:%*x:%lu", &pid, &inode) != 2 ||
+            inode != s.st_ino)
+            continue;
+        told = true;
+        held = pid <= 0 || may_write(pid, &s);
+        *holder = held && pid > 0 ? pid : 0;
+    }
+    if (locks)
+        fclose(locks);
+    return held || !told;
+}
+
+int hil_run_lock(int folder, pid_t *holder)
+{
+    if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return 0;
+    return is_held(folder, holder) ? -EBUSY : 0;
+}
+
 int hil_run_take(const char *dir)
 {
     const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pid_t holder;
 
     if (folder < 0)
         return -errno;
-    if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    if (hil_run_lock(folder, &holder) == 0)
         return folder;
     close(folder);
     return -EBUSY;

@@ -6,10 +6,17 @@
 
 #include <stdio.h>
 
+#include <sys/types.h>
+
 #include "trace_reader.h"
 
 /* Longest path of a file in a run's directory. */
 enum { HIL_PATH_BYTES = 4096 };
+
+/* Locks an open folder of results until the descriptor is closed. Returns 0, or -EBUSY if a process
+ * that may write there has locked it: *holder, or 0 if that is unknown. File systems without locks
+ * do not have this protection. */
+int hil_run_lock(int folder, pid_t *holder);
 
 /* Locks the folder as a run does. Returns a descriptor that holds the lock until it is closed, or a
  * negative errno: -EBUSY when a run holds the lock. */

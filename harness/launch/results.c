@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../base/foreign.h"
+#include "../h5/run_files.h"
 
 static int make_directories(const char *path)
 {
@@ -57,27 +59,6 @@ static int write_text(const char *path, const char *text)
     return fclose(f) == EOF && !rc ? -errno : rc;
 }
 
-/* The process that holds the folder's lock; 0 if the kernel does not tell. */
-static pid_t holder_of(int folder)
-{
-    FILE *locks = fopen("/proc/locks", "r");
-    struct stat status;
-    char line[200];
-    pid_t holder = 0;
-
-    if (!locks)
-        return 0;
-    while (!holder && fstat(folder, &status) == 0 && fgets(line, sizeof line, locks)) {
-        unsigned long inode;
-        int pid;
-        if (sscanf(line, "%*d: FLOCK %*s WRITE %d %*x:%*x:%lu", &pid, &inode) == 2 &&
-            inode == status.st_ino)
-            holder = pid;
-    }
-    fclose(locks);
-    return holder;
-}
-
 /* Reads its command line: "hiloco run configs/dcdc20.yaml --out results/first"; empty if
  * unknown. */
 static void read_command(pid_t process, char *command, size_t size)
@@ -98,12 +79,12 @@ static void read_command(pid_t process, char *command, size_t size)
     command[length] = '\0';
 }
 
-static void say_who_has_it(const char *path, int folder, FILE *messages)
+static void say_who_has_it(const char *path, pid_t holder, FILE *messages)
 {
-    const pid_t holder = holder_of(folder);
-    char command[300];
+    char read[300], command[300];
 
-    read_command(holder, command, sizeof command);
+    read_command(holder, read, sizeof read);
+    hil_foreign_text(command, sizeof command, read, sizeof read);
     if (holder && *command)
         fprintf(messages,
                 "%s: process %d is writing its results there now (%s): name another folder\n", path,
@@ -113,12 +94,13 @@ static void say_who_has_it(const char *path, int folder, FILE *messages)
                 path);
 }
 
-/* File systems without locks do not have this protection. */
 static int take(const char *path, int folder, enum hil_results_kind kind, FILE *messages)
 {
-    if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    pid_t holder;
+
+    if (hil_run_lock(folder, &holder) == 0)
         return hil_results_clear(path, kind, messages);
-    say_who_has_it(path, folder, messages);
+    say_who_has_it(path, holder, messages);
     return -EBUSY;
 }
 

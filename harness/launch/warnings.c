@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "../base/foreign.h"
 #include "../run/node_name.h"
 #include "kept.h"
 #include "process.h"
@@ -41,12 +42,17 @@ static bool warnings_said_before(struct hil_state *state, const char *text)
     return false;
 }
 
+enum { WARNINGS_BYTES = 2048 };
+
 void hil_warnings_log(void *arg, enum loco_level level, const char *text)
 {
     const struct hil_warnings *w = arg;
 
+    char shown[WARNINGS_BYTES]; /* a model may say anything */
+
     if (level == LOCO_ERROR || !(w->quiet || warnings_said_before(w->run->state, text)))
-        fprintf(stderr, "%s: %s\n", level == LOCO_ERROR ? "error" : "warning", text);
+        fprintf(stderr, "%s: %s\n", level == LOCO_ERROR ? "error" : "warning",
+                hil_foreign_text(shown, sizeof shown, text, sizeof shown));
 }
 
 static void warnings_say_stale(const struct hil_stale *s, const char *link)

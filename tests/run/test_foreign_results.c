@@ -3,6 +3,7 @@
  * plot/ and ctf/ there are files of the user.
  */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,64 @@ Test(foreign_results, a_new_run_removes_no_file_of_the_user)
     rmdir(in_workspace("out/ctf/ust"));
     const struct ended again = run_command(RUN "%s", in_workspace("out"));
     expect_status(&again, 0);
+}
+
+/* --- another user ---------------- */
+
+static bool has_locked(void *process)
+{
+    const struct process *p = process;
+
+    return has_ended(p) || (exists(p->out_path) && strstr(read_text(p->out_path), "held"));
+}
+
+/* Locks the folder, which it may read. Its command line is meant for a terminal. */
+static struct process start_stranger(void)
+{
+    struct arguments a = command("setpriv --reuid 65534 --clear-groups /usr/bin/python3 -c");
+
+    add(&a,
+        "import fcntl, os, time\n"
+        "f = os.open('%s', os.O_RDONLY); fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+        "print('held', flush=True); time.sleep(100)\n",
+        in_workspace("out"));
+    add(&a, "\033]0;title\a");
+    struct process p = start(&a);
+    cr_assert(wait_until(has_locked, &p, 60) && !has_ended(&p));
+    return p;
+}
+
+Test(foreign_results, another_user_cannot_lock_them)
+{
+    if (geteuid() != 0 || access("/usr/bin/python3", X_OK))
+        cr_skip_test("only the superuser can be another user");
+    const struct ended made = run_command(RUN "%s", in_workspace("out"));
+    expect_status(&made, 0);
+    chmod(workspace_shared, 0755);
+    chmod(workspace, 0755);
+    struct process stranger = start_stranger();
+    const struct ended again = run_command(RUN "%s", in_workspace("out"));
+    expect_status(&again, 0);
+    kill(stranger.pid, SIGKILL);
+    finish(&stranger);
+}
+
+Test(foreign_results, who_holds_them_is_named_without_control_characters)
+{
+    const struct ended made = run_command(RUN "%s", in_workspace("out"));
+    expect_status(&made, 0);
+    struct arguments a = command("flock -o %s sh -c", in_workspace("out"));
+    add(&a, "echo held; sleep 100");
+    add(&a, "\033]0;title\a\302\233");
+    struct process p = start(&a);
+    cr_assert(wait_until(has_locked, &p, 60));
+    const struct ended e = run_command(RUN "%s", in_workspace("out"));
+    expect_status(&e, 2);
+    expect_said(&e, "is writing its results there now");
+    cr_expect_null(strchr(e.err, '\033'), "%s", e.err);
+    cr_expect_null(strstr(e.err, "\302\233"), "%s", e.err);
+    kill(p.pid, SIGKILL);
+    finish(&p);
 }
 
 /* A link in place of a folder is removed, and what it leads to stays. */

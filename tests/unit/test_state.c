@@ -193,6 +193,18 @@ Test(foreign, text_is_utf_8)
     cr_expect_str_eq(hil_foreign_text(text, 4, "abcdef", 2), "ab");
 }
 
+/* C1 characters are commands to a terminal, too: U+009B begins one as ESC [ does. */
+Test(foreign, control_characters_are_not_shown)
+{
+    char text[32], line[] = "a\nb\xc2\x9b"
+                            "c\x7f\x1b\xff\xc3\xa4";
+
+    cr_expect_str_eq(hil_foreign_text(text, sizeof text, "\xc2\x80\xc2\x9f\xc2\xa0", 16),
+                     "????\xc2\xa0");
+    hil_foreign_tame(line, '_', '\n');
+    cr_expect_str_eq(line, "a\nb__c___\xc3\xa4");
+}
+
 /* --- where rows are --------------------------------------------------------------------------- */
 
 static struct hil_tap_ring *ring_of(struct hil_state *state, unsigned node)

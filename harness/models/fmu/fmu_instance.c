@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/foreign.h"
 #include "fmu_library.h"
 #include "fmu_prints.h"
 
@@ -49,9 +50,7 @@ void fmu_instance_log(struct fmu_instance *i, int status, const char *text)
     snprintf(line, sizeof line, "%s", text ? text : "");
     for (length = strlen(line); length && (unsigned char)line[length - 1] <= ' '; length--)
         line[length - 1] = '\0';
-    for (char *c = line; *c; c++)
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
+    hil_foreign_tame(line, ' ', '\0');
     snprintf(i->said, sizeof i->said, "%.255s", line);
     if (status == FMU_OK)
         instance_say(i, "it says: %.900s", line);

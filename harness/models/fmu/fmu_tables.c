@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/foreign.h"
 #include "../tables.h"
 
 enum { TABLES_NAME_BYTES = 96, TABLES_ELEMENT_BYTES = 64, TABLES_DOC_BYTES = 640 };
@@ -115,9 +116,7 @@ static char *tables_doc(const struct fmu_table *t, unsigned row, struct hil_pool
              other ? element : "", other && *element ? "]" : "",
              other && v->description ? ": " : "", v->description ? v->description : "",
              v->items && (other || v->description) ? "; " : "", v->items ? v->items : "");
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
+    hil_foreign_tame(text, ' ', '\0');
     return hil_pool_text(pool, text);
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../../base/foreign.h"
+
 enum { LINE_MAX_BYTES = 2048, WORD_MAX = 64, MISTAKES_MAX = 100 };
 
 void scenario_report_open(struct scenario_report *report, char *text, size_t size)
@@ -43,9 +45,7 @@ void scenario_mistake(struct scenario_report *report, const struct scenario_plac
     va_end(arguments);
 
     /* quoted text of the user must not break the line */
-    for (char *c = line; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = ' ';
+    hil_foreign_tame(line, ' ', '\0');
     report->mistakes++;
     append(report, line);
 }
