@@ -198,7 +198,8 @@ static bool has_locked(void *process)
 /* Locks the folder, which it may read. Its command line is meant for a terminal. */
 static struct process start_stranger(void)
 {
-    struct arguments a = command("setpriv --reuid 65534 --clear-groups /usr/bin/python3 -c");
+    struct arguments a =
+        command("setpriv --reuid 65534 --clear-groups --pdeathsig KILL /usr/bin/python3 -c");
 
     add(&a,
         "import fcntl, os, time\n"

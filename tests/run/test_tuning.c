@@ -597,7 +597,8 @@ Test(tuning, somebody_else_is_not_answered)
 
     if (geteuid() != 0 || access("/usr/bin/python3", X_OK))
         cr_skip_test("only the superuser can be somebody else");
-    struct arguments a = command("setpriv --reuid 65534 --clear-groups /usr/bin/python3 -c");
+    struct arguments a =
+        command("setpriv --reuid 65534 --clear-groups --pdeathsig KILL /usr/bin/python3 -c");
     add(&a,
         "import socket; s = socket.socket(socket.AF_UNIX); s.connect('\\0%s'); "
         "print(s.recv(999))",
@@ -619,7 +620,8 @@ Test(tuning, somebody_else_keeps_nobody_from_setting)
 
     if (geteuid() != 0 || access("/usr/bin/python3", X_OK))
         cr_skip_test("only the superuser can be somebody else");
-    struct arguments a = command("setpriv --reuid 65534 --clear-groups /usr/bin/python3 -c");
+    struct arguments a =
+        command("setpriv --reuid 65534 --clear-groups --pdeathsig KILL /usr/bin/python3 -c");
     add(&a,
         "import socket\n"
         "def name(n):\n"
