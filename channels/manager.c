@@ -80,6 +80,7 @@ static void manager_on_peer_lost(void *arg, uint32_t peer, bool left)
     struct loco_peer *p = loco_by_node_find(&m->peers, peer); /* there: it was up */
     p->up = false;
     p->linked = false;
+    atomic_store_explicit(&p->left, left, memory_order_release); /* before any sees the loss */
     LOCO_TRACE(peer_lost, m->id, peer, left);
     /* The channels first: a thread that sees `lost` finds that the channels know of it, too. */
     loco_channels_mark_lost(p, peer);

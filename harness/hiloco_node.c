@@ -416,7 +416,7 @@ int hiloco_node_leave(struct hiloco_node *n)
     if (!pthread_equal(n->thread, pthread_self()))
         return -EPERM;
     if (!n->over)
-        atomic_store(&n->run.state->stop, true);
+        hil_state_stop(n->run.state, hil_clock_monotonic(), 0);
     while (!n->over)
         joined_resume(n);
     const int finished = joined_finish(n), rc = n->rc ? n->rc : finished;

@@ -107,11 +107,11 @@ HILOCO_API int hiloco_node_join(struct hiloco_node **node, const struct hiloco_j
  * Ends the current step: sends the values in out[], and waits until the next step is due. The first
  * call after joining ends no step, and ignores out[].
  *
- * Returns 1: a step is due, and in[] has its inputs. 0: the run has ended. -ECONNRESET: a peer was
- * lost, and the run cannot continue without it; -ESTALE, -ETIME: an input was too old, or a
- * deadline was missed, and the scenario then ends the run; -ENOTRECOVERABLE: a value in out[] is
- * not a number; or another negative errno. Every further call returns the same errno. -EPERM: the
- * calling thread is not the one that joined.
+ * Returns 1: a step is due, and in[] has its inputs. 0: the run has ended, perhaps because a signal
+ * stopped it at another program. -ECONNRESET: a peer was lost, and the run cannot continue without
+ * it; -ESTALE, -ETIME: an input was too old, or a deadline was missed, and the scenario then ends
+ * the run; -ENOTRECOVERABLE: a value in out[] is not a number; or another negative errno. Every
+ * further call returns the same errno. -EPERM: the calling thread is not the one that joined.
  *
  * The component rests while a node that it receives from is lost (on_lost: restart), and while safe
  * values are in force. No step is due until that is over.

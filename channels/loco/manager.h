@@ -66,6 +66,7 @@ struct loco_peer {
     bool named;             /* the fabric was asked to connect with it */
     bool up;                /* control messages can be sent to it */
     bool linked;            /* every thread has a link to it since it was last up */
+    LOCO_ATOMIC(bool) left; /* when it was last lost, it had closed in order */
     void *channels;         /* those it is a member of: a tsearch tree by full name */
 };
 
@@ -135,6 +136,15 @@ static inline bool loco_peer_lost(const struct loco_manager *manager, uint32_t n
         (const struct loco_peer *)loco_by_node_find(&manager->peers, node);
 
     return peer && atomic_load_explicit(&peer->lost, memory_order_acquire);
+}
+
+/* Whether a lost peer closed in order, and did not die. Any thread, wait-free. */
+static inline bool loco_peer_left(const struct loco_manager *manager, uint32_t node)
+{
+    const struct loco_peer *peer =
+        (const struct loco_peer *)loco_by_node_find(&manager->peers, node);
+
+    return peer && atomic_load_explicit(&peer->left, memory_order_acquire);
 }
 
 /* Waits until everything that was posted is placed, or lost with its peer; then leaves the network

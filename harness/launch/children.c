@@ -12,20 +12,33 @@
 #include "../base/reap.h"
 #include "../run/node_name.h"
 
-/* How long processes may take to end when told to: running processes, and those that are still
- * starting. */
-enum { PATIENCE_LOOKS = 250, STARTING_PATIENCE_LOOKS = 25 };
+/* How long processes may take to end when told to: running ones after their ramps, those that are
+ * still starting, and those that only wait for the others. */
+enum { PATIENCE_LOOKS = 250, STARTING_PATIENCE_LOOKS = 25, DONE_PATIENCE_LOOKS = 600 };
 
 struct hil_child {
     struct hil_pulse pulse;
     bool cut_short; /* killed because it did not end when told to */
 };
 
+/* For a ramp, or the step that ends it. */
+static uint64_t children_ramp_looks(const struct hil_scenario *s)
+{
+    uint64_t longest = s->stop_ramp_ns;
+
+    for (unsigned i = 0; s->stop_ramp_ns && i < s->system->node_count; i++)
+        if (s->system->nodes[i].timing.period_ns > longest)
+            longest = s->system->nodes[i].timing.period_ns;
+    return longest / HIL_LOOK_NS;
+}
+
 int hil_children_open(struct hil_children *c, const struct hil_process *process)
 {
     const unsigned count = hil_process_count(process->run->scenario);
 
-    *c = (struct hil_children){.process = *process, .count = count};
+    *c = (struct hil_children){.process = *process,
+                               .count = count,
+                               .ramp_looks = children_ramp_looks(process->run->scenario)};
     c->pids = calloc(count, sizeof *c->pids);
     c->are = calloc(count, sizeof *c->are);
     return c->pids && c->are ? 0 : -ENOMEM;
@@ -181,17 +194,22 @@ static void children_cut_short(struct hil_children *c, unsigned i)
     kill(c->pids[i], SIGKILL);
 }
 
+static uint64_t children_patience(const struct hil_children *c, unsigned i)
+{
+    const uint32_t stage = atomic_load(&c->process.run->state->executors[i].stage);
+
+    if (stage == HIL_STARTING)
+        return STARTING_PATIENCE_LOOKS;
+    return (stage == HIL_DONE ? DONE_PATIENCE_LOOKS : PATIENCE_LOOKS) + c->ramp_looks;
+}
+
 /* Kills processes that do not end in time. A process that is still starting has nothing to clean
- * up. */
+ * up. The death of one that others wait for ends their wait. */
 static void children_cut_short_who_lingers(struct hil_children *c, unsigned looks)
 {
-    struct hil_state *state = c->process.run->state;
-
-    for (unsigned i = 0; i < c->count; i++) {
-        bool starting = atomic_load(&state->executors[i].stage) == HIL_STARTING;
-        if (c->pids[i] && looks >= (starting ? STARTING_PATIENCE_LOOKS : PATIENCE_LOOKS))
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->pids[i] && looks >= children_patience(c, i))
             children_cut_short(c, i);
-    }
 }
 
 /* Once node 0 has ended, a process that has not come back by then has nobody to meet. */

@@ -21,9 +21,10 @@ struct hil_children {
     struct hil_child *are;       /* by executor */
     unsigned count, alive;
     unsigned looks_since_stop;
-    bool held_up; /* they wait for the writer of the record, so none of them hangs */
-    bool failed;  /* a process ended that should not have */
-    bool refused; /* a process was refused because other nodes have another scenario */
+    bool held_up;        /* they wait for the writer of the record, so none of them hangs */
+    uint64_t ramp_looks; /* how long a clean stop takes */
+    bool failed;         /* a process ended that should not have */
+    bool refused;        /* a process was refused because other nodes have another scenario */
 };
 
 /* Makes room for the processes; starts none. Returns 0 or -ENOMEM. */

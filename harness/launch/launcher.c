@@ -239,7 +239,7 @@ static void check_record(struct launcher *l)
     hil_kept_tell(&l->kept, rc, ends ? "; the run ends" : "; the run continues without a record",
                   stderr);
     if (ends)
-        atomic_store(&l->run.state->stop, true);
+        hil_state_stop(l->run.state, hil_clock_monotonic(), 0);
 }
 
 /* If the first node's process has left before our loops run, nobody else will start them: the first
@@ -265,7 +265,7 @@ static void watch(struct launcher *l)
     while (l->children.alive > 0) {
         nanosleep(&look, NULL);
         if (hil_signal_status() || l->failed || l->children.failed)
-            atomic_store(&l->run.state->stop, true);
+            hil_state_stop(l->run.state, hil_clock_monotonic(), (unsigned)hil_signal_status());
         hil_progress_show(&bar);
         hil_warnings_look(&l->warnings);
         check_record(l);
@@ -285,12 +285,20 @@ static void watch(struct launcher *l)
 
 /* --- after ----------------------------------------------------------------------------------- */
 
+/* The exit status of the signal that stopped the run, here or at another launcher; 0: none did. */
+static int signal_status(const struct launcher *l)
+{
+    const int here = hil_signal_status();
+
+    return here ? here : (int)atomic_load(&l->run.state->stop_status);
+}
+
 static int finish_results(struct launcher *l, struct hil_conclusion *conclusion, bool failed)
 {
     struct hil_summary summary;
 
     l->kept.traced = l->children.session ? &l->traced : NULL;
-    const int rc = hil_kept_finish(&l->kept, failed || l->failed || hil_signal_status(), &summary,
+    const int rc = hil_kept_finish(&l->kept, failed || l->failed || signal_status(l), &summary,
                                    conclusion, stderr);
     if (!l->launch->keep_quiet)
         hil_summary_print(&summary, stdout);
@@ -321,9 +329,9 @@ static int run(struct launcher *l)
     hil_tuning_server_close(&l->tuning);
     rc = stop_trace(l);
     const bool failed = finish_results(l, &outcome, rc) || l->failed || rc;
-    const int status = failed ? (l->children.refused ? HIL_EXIT_USAGE : HIL_EXIT_FAILED)
-                       : hil_signal_status() ? hil_signal_status()
-                                             : hil_kept_status(&outcome, l->launch->keep_quiet);
+    const int status = failed             ? (l->children.refused ? HIL_EXIT_USAGE : HIL_EXIT_FAILED)
+                       : signal_status(l) ? signal_status(l)
+                                          : hil_kept_status(&outcome, l->launch->keep_quiet);
     hil_judgement_free(&outcome.judgement);
     return status;
 }

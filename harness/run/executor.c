@@ -120,15 +120,26 @@ static uint64_t wait_until(const struct hil_executor *e, uint64_t t_ns)
 
 /* --- running -------------------------------------------------------------------------------- */
 
+/* When the row's ramp begins, after the start: at the moment that the executors share. One that
+ * sees the stop later than a period has a whole ramp all the same, so that no value moves too fast.
+ */
+static uint64_t stop_time(const struct hil_executor *e, const struct hil_loop *row)
+{
+    const uint64_t stop = atomic_load(e->stop), now = hil_clock_now(&e->clock);
+    const uint64_t begin = now > stop + row->timing.period_ns ? now : stop;
+
+    return begin > e->start_ns ? begin - e->start_ns : 0;
+}
+
 static void stop_all(struct hil_executor *e)
 {
-    const uint64_t now = hil_clock_now(&e->clock), start = e->start_ns;
-
     e->stopping = true;
-    e->ended_ns = 0; /* no step begins before `now` */
-    for (unsigned i = 0; i < e->count; i++)
+    e->ended_ns = 0; /* no step begins before now */
+    for (unsigned i = 0; i < e->count; i++) {
+        const uint64_t stop = stop_time(e, e->rows[i].loop);
         for (struct hil_loop *l = e->rows[i].loop; l; l = l->beside)
-            hil_loop_stop(l, now > start ? now - start : 0);
+            hil_loop_stop(l, stop, e->rows[i].n);
+    }
 }
 
 /* When the step begins, after the start. Waits until it is due, unless it was due when the step
@@ -151,25 +162,42 @@ static int step_row(const struct hil_pending *p, uint64_t n, uint64_t begin, boo
     return rc;
 }
 
-/* Counts the row's step, which has ended, and finds the next one. */
+/* Whether a clean stop has begun by `now`, after the start. */
+static bool is_stopping(const struct hil_executor *e, const struct hil_loop *loop, uint64_t now)
+{
+    return atomic_load(e->stop) || now >= hil_loop_stops_at(loop);
+}
+
+/* Counts the row's step, which has ended, and finds the next one. A run that stops is not halted.
+ */
 static int count_step(struct hil_executor *e, struct hil_pending *p, uint64_t begin)
 {
     const uint64_t end = hil_clock_now(&e->clock) - e->start_ns;
 
-    p->done = p->n + 1;
     p->took_ns = end - begin;
     e->ended_ns = end;
-    int rc = hil_loop_account(p->loop, p->n, begin, end, &p->n);
+    const int rc = hil_loop_account(p->loop, p->n, begin, end, &p->n);
     put_off(e, p, hil_loop_begin_at(p->loop, p->n, begin, end));
-    return rc;
+    return rc && is_stopping(e, p->loop, begin) ? 0 : rc;
 }
 
-/* Waits until the row's step is due, runs it, and finds the next one. If a later loop of the row
- * fails, the step still counts, because the loops before it have made it. */
+/* Runs the row's step, and finds the next one. If a later loop of the row fails, the step still
+ * counts, because the loops before it have made it. */
+static int make_step(struct hil_executor *e, struct hil_pending *p, uint64_t begin)
+{
+    bool any;
+    const int rc = step_row(p, p->n, begin, &any);
+
+    if (!any)
+        return rc;
+    const int counted = count_step(e, p, begin);
+    return rc ? rc : counted;
+}
+
+/* Waits until the row's step is due, and makes it. */
 static int run_step(struct hil_executor *e, struct hil_pending *p)
 {
     const uint64_t begin = await_step(e, p);
-    bool any;
 
     if (told_to_stop(e)) {
         stop_all(e);
@@ -179,11 +207,7 @@ static int run_step(struct hil_executor *e, struct hil_pending *p)
         put_off(e, p, p->loop->end_ns);
         return 0;
     }
-    const int rc = step_row(p, p->n, begin, &any);
-    if (!any)
-        return rc;
-    const int counted = count_step(e, p, begin);
-    return rc ? rc : counted;
+    return make_step(e, p, begin);
 }
 
 /* All loops of an executor belong to one run, and end with it. */
@@ -225,33 +249,37 @@ static int run_together(struct hil_executor *e)
     return rc;
 }
 
-/* Gives up the steps that the loops still owe. */
-static void give_up(const struct hil_executor *e)
+/* Gives up the steps that the row still owes. But a clean stop must end at the safe values, however
+ * late: the last step of a ramp is made now. */
+static int finish_row(struct hil_executor *e, struct hil_pending *p, uint64_t now)
 {
-    uint64_t now = hil_clock_now(&e->clock) - e->start_ns;
+    uint64_t begin;
 
-    for (unsigned i = 0; i < e->count; i++)
-        hil_loop_give_up(e->rows[i].loop, e->rows[i].n, now);
-}
-
-/* A clean stop must end at the safe values, however late. If the last step of the ramp was left
- * out, it runs now. */
-static int finish_ramp(const struct hil_executor *e, const struct hil_pending *p)
-{
-    const uint64_t steps = hil_loop_first_from(p->loop, p->loop->end_ns);
-    bool any;
-
-    if (!p->loop->ramp_ns || p->done >= steps)
+    p->n = hil_loop_give_up(p->loop, p->n, now);
+    p->at = hil_loop_due(p->loop, p->n);
+    if (is_over(p))
         return 0;
-    return step_row(p, steps - 1, hil_clock_now(&e->clock) - e->start_ns, &any);
+    do
+        begin = await_step(e, p);
+    while (begin < p->at); /* told to stop, which is what it does */
+    return make_step(e, p, begin);
 }
 
-static int finish_ramps(const struct hil_executor *e)
+/* One that fails does not keep the others from their safe values. */
+static int finish_rows(struct hil_executor *e, int rc)
 {
-    int rc = 0;
+    const uint64_t now = hil_clock_now(&e->clock), start = e->start_ns;
+    const uint64_t past = now > start ? now - start : 0;
 
-    for (unsigned i = 0; !rc && i < e->count; i++)
-        rc = finish_ramp(e, &e->rows[i]);
+    if (told_to_stop(e))
+        stop_all(e);
+    if (rc && !is_stopping(e, e->rows[0].loop, past))
+        return rc;
+    e->ended_ns = 0;
+    for (unsigned i = 0; i < e->count; i++) {
+        const int last = finish_row(e, &e->rows[i], past);
+        rc = rc ? rc : last;
+    }
     return rc;
 }
 
@@ -265,9 +293,6 @@ int hil_executor_run(struct hil_executor *e)
     queue_all(e);
     while (!rc && !is_over(most_urgent(e)))
         rc = e->network && several ? run_together(e) : run_step(e, most_urgent(e));
-    if (!rc && !e->stopping)
-        give_up(e);
-    if (!rc)
-        rc = finish_ramps(e);
+    rc = finish_rows(e, rc);
     return !rc && e->stopping ? -EINTR : rc;
 }

@@ -19,14 +19,13 @@
 struct hil_pending {
     struct hil_loop *loop; /* the first one; `beside` leads to the others */
     uint64_t n, at;
-    uint64_t done;    /* the step after the last one that ran */
     uint64_t took_ns; /* how long the last step took */
     TAILQ_ENTRY(hil_pending) link;
 };
 
 struct hil_executor {
     struct hil_clock clock;
-    const _Atomic bool *stop; /* set by other threads: end soon */
+    const _Atomic uint64_t *stop; /* when to end, on the clock, as others say; 0: not yet */
     _Atomic uint64_t *heartbeat;
     uint64_t start_ns; /* on the clock */
     bool stopping;     /* it was told to stop, and no longer checks `stop` */

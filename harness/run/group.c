@@ -33,9 +33,9 @@ static uint64_t lead_ns(const struct hil_scenario *s)
     return 2000000 + hil_group_meeting_ns(s);
 }
 
-/* How long a node that has ended waits for the others. The death of a peer is noticed earlier; this
- * limit is for a peer that hangs. */
-static const uint64_t END_NS = 60000000000;
+/* How long a node that has ended waits for the others, and how long if the run was stopped. The
+ * death of a peer is noticed earlier; this limit is for a peer that hangs. */
+static const uint64_t END_NS = 60000000000, STOPPED_NS = 5000000000;
 
 /* How long a group waits for a message that may explain a loss. */
 static const uint64_t REASON_NS = 1000000000;
@@ -341,19 +341,93 @@ void hil_group_explain(const struct hil_group *g, int rc)
         explain_loss(g);
 }
 
-/* Waits until all peers have ended. A lost peer counts as ended. */
-static void wait_for_peers(struct hil_group *g)
+/* A signal may have told a peer to leave, and be about to tell this process, or be known at another
+ * node. */
+static bool stops_by_signal(const struct hil_group *g)
 {
-    uint64_t timeout_ns = END_NS + hil_group_meeting_ns(g->run->scenario);
-    struct loco_wait wait = loco_wait_for(g->nodes[0]->mgr, timeout_ns);
+    struct loco_wait wait = loco_wait_for(g->nodes[0]->mgr, REASON_NS);
+    const struct hil_state *state = g->run->state;
 
-    for (unsigned i = 0; i < g->count;) {
+    while (!atomic_load(&state->stop_status) && !loco_relax(g->nodes[0]->mgr, &wait)) {
         hil_beat(&executor_of(g)->heartbeat);
-        if (hil_node_peers_ended(g->nodes[i]))
-            i++;
-        else if (atomic_load(&g->run->state->stop) || loco_relax(g->nodes[i]->mgr, &wait))
-            return;
+        for (unsigned i = 0; i < g->count; i++)
+            hil_node_hear(g->nodes[i]);
     }
+    return atomic_load(&state->stop_status);
+}
+
+int hil_group_losses(const struct hil_group *g)
+{
+    bool left = false;
+
+    if (!g->began || !atomic_load(&g->run->state->stop))
+        return 0;
+    for (unsigned i = 0; i < g->count; i++) {
+        const enum hil_losses losses = hil_node_losses(g->nodes[i]);
+        if (losses == HIL_DIED)
+            return -ECONNRESET;
+        left |= losses == HIL_LEFT;
+    }
+    return left && !stops_by_signal(g) ? -ECONNRESET : 0;
+}
+
+/* Whether the others end, too. They do not if only this part of the run was told to stop: because
+ * it failed or leaves, or because the others go on without it. */
+static bool others_end(const struct hil_group *g)
+{
+    const struct hil_state *state = g->run->state;
+
+    return !atomic_load(&state->stop) ||
+           (atomic_load(&state->stop_status) &&
+            (g->run->scenario->on_lost == HIL_END || state->nodes[0].here));
+}
+
+static void name_unended(const struct hil_group *g)
+{
+    char whom[HIL_WAITING_BYTES], text[HIL_WAITING_BYTES + 60];
+
+    hil_waiting_unended(g, whom);
+    snprintf(text, sizeof text, "%s did not end, and is no longer waited for", whom);
+    if (g->run->log)
+        g->run->log(g->run->log_arg, LOCO_WARNING, text);
+}
+
+/* Waits until the node's peers have ended, or are lost. */
+static int wait_for_peers(const struct hil_group *g, struct hil_node *node, struct loco_wait *wait)
+{
+    const struct hil_state *state = g->run->state;
+    bool stopped = false;
+
+    while (!hil_node_peers_ended(node)) {
+        hil_beat(&executor_of(g)->heartbeat);
+        if (!others_end(g))
+            return 0;
+        if (!stopped && atomic_load(&state->stop)) {
+            *wait = loco_wait_for(node->mgr, STOPPED_NS);
+            stopped = true;
+        }
+        if (loco_relax(node->mgr, wait))
+            return -ETIMEDOUT;
+    }
+    return 0;
+}
+
+/* The first node comes first, because the others wait for it. */
+static void end_together(const struct hil_group *g)
+{
+    struct loco_wait wait =
+        loco_wait_for(g->nodes[0]->mgr, END_NS + hil_group_meeting_ns(g->run->scenario));
+    int rc = 0;
+
+    for (unsigned i = 0; i < g->count; i++)
+        if (g->nodes[i]->id == 0) {
+            rc = wait_for_peers(g, g->nodes[i], &wait);
+            hil_node_tell_over(g->nodes[i]);
+        }
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        rc = wait_for_peers(g, g->nodes[i], &wait);
+    if (rc)
+        name_unended(g);
 }
 
 /* Devices are released first, so that they are not left driven while the group waits for others. */
@@ -363,8 +437,8 @@ void hil_group_end(struct hil_group *g, enum hil_stage stage)
         hil_step_leave_hardware(g->nodes[i]->step);
     for (unsigned i = 0; i < g->count; i++)
         hil_node_report(g->nodes[i], stage);
-    if (stage == HIL_DONE)
-        wait_for_peers(g);
+    if (stage == HIL_DONE && g->began)
+        end_together(g);
 }
 
 void hil_group_close(struct hil_group *g)

@@ -35,6 +35,11 @@ void hil_group_explain(const struct hil_group *group, int rc);
 /* Ends the helping threads. Call right after the loops. */
 void hil_group_dismiss_crew(struct hil_group *group);
 
+/* Call after the loops have ended in order. If they were stopped, returns -ECONNRESET if a peer
+ * that another launcher started died, or left by itself; waits a moment for a signal that explains
+ * why it left. Else returns 0. */
+int hil_group_losses(const struct hil_group *group);
+
 /* Call after the loops: tells the peers how the group ended, and waits until they have ended
  * too. */
 void hil_group_end(struct hil_group *group, enum hil_stage stage);

@@ -9,10 +9,13 @@
 
 #include "../../channels/fabric/words.h"
 
-/* A row of the SST. With the checksum that an owned_var adds it fills one cache line. */
+/* A row of the SST. */
 struct hil_progress {
-    uint64_t stage; /* enum hil_stage */
-    uint64_t steps; /* steps run so far */
+    uint32_t stage;       /* enum hil_stage */
+    uint16_t stop_status; /* exit status of the signal that stops the run; 0: none does */
+    uint16_t over;        /* node 0's: 1: all nodes have ended, so none misses another */
+    uint64_t stop_ns;     /* when that stop began, by the run's time */
+    uint64_t steps;       /* steps run so far */
     uint64_t missed;
     uint64_t start_ns;       /* the time of step 0 on its own clock; only that of node 0 is used */
     uint64_t input_age_ns;   /* of the newest input at the newest step */
@@ -20,7 +23,7 @@ struct hil_progress {
     uint64_t late_recent_ns; /* the greatest in the last one to two seconds */
 };
 
-_Static_assert(sizeof(struct hil_progress) == 56, "crosses the network");
+_Static_assert(sizeof(struct hil_progress) == 64, "crosses the network");
 
 /* Copies to or from memory that another process uses. No number is torn, but some may be from an
  * older row than others. */

@@ -73,11 +73,18 @@ static void trace_miss(const struct hil_loop *row, uint64_t n, uint64_t over_ns)
                   &(struct hil_traced_miss){.node = l->node, .step = n + 1, .over_ns = over_ns});
 }
 
+/* The steps of the row that may be left out end before this one: the last one of a ramp is made in
+ * any case. */
+static uint64_t may_leave_out(const struct hil_loop *l)
+{
+    return hil_loop_first_from(l, l->end_ns) - (l->ramp_ns ? 1 : 0);
+}
+
 /* Leaves out the row's steps from n up to, but not including, `next`; `now` is when this was found
  * out. Returns their number for each loop. */
 static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, uint64_t now)
 {
-    uint64_t end = hil_loop_first_from(l, l->end_ns);
+    uint64_t end = may_leave_out(l);
 
     next = next < end ? next : end;
     if (n >= next)
@@ -138,6 +145,14 @@ static uint64_t row_lateness(struct hil_loop *row, uint64_t due, uint64_t begin,
     return end - due;
 }
 
+/* The next step of a loop that leaves out those that are due by `now`. */
+static uint64_t next_after(const struct hil_loop *l, uint64_t n, uint64_t now)
+{
+    const uint64_t next = hil_loop_first_from(l, now), kept = may_leave_out(l);
+
+    return l->ramp_ns && n < kept && next > kept ? kept : next;
+}
+
 int hil_loop_account(struct hil_loop *l, uint64_t n, uint64_t begin, uint64_t end, uint64_t *next)
 {
     struct hil_node_state *s = l->state;
@@ -160,12 +175,12 @@ int hil_loop_account(struct hil_loop *l, uint64_t n, uint64_t begin, uint64_t en
         return 0;
     }
     if (l->timing.overrun == HIL_SKIP || resynchronises(l, n + 1, end))
-        *next = hil_loop_first_from(l, end);
+        *next = next_after(l, n, end);
     account_miss(l, n, begin, end, *next);
     return l->timing.overrun == HIL_HALT ? -ETIME : 0;
 }
 
-void hil_loop_give_up(const struct hil_loop *l, uint64_t n, uint64_t now)
+uint64_t hil_loop_give_up(const struct hil_loop *l, uint64_t n, uint64_t now)
 {
-    leave_out(l, n, UINT64_MAX, now);
+    return n + leave_out(l, n, UINT64_MAX, now);
 }

@@ -57,11 +57,20 @@ static inline uint64_t hil_loop_stops_at(const struct hil_loop *loop)
     return loop->end_ns - loop->ramp_ns;
 }
 
-/* The loop was told to stop `now_ns` after the start: only the ramp to the safe values is left. */
-static inline void hil_loop_stop(struct hil_loop *loop, uint64_t now_ns)
+/* The end of a loop that stops `stop_ns` after the start, before its step `next`. A ramp has at
+ * least one step, which reaches the safe values, so it is later if none is due over its time. */
+static inline uint64_t hil_loop_end(const struct hil_loop *loop, uint64_t stop_ns, uint64_t next)
 {
-    if (now_ns < hil_loop_stops_at(loop))
-        loop->end_ns = now_ns + loop->ramp_ns;
+    const uint64_t end = stop_ns + loop->ramp_ns, due = hil_loop_due(loop, next);
+
+    return loop->ramp_ns && due >= end ? due + 1 : end;
+}
+
+/* The loop was told to stop `stop_ns` after the start: only the ramp to the safe values is left. */
+static inline void hil_loop_stop(struct hil_loop *loop, uint64_t stop_ns, uint64_t next)
+{
+    if (stop_ns < hil_loop_stops_at(loop))
+        loop->end_ns = hil_loop_end(loop, stop_ns, next);
 }
 
 /* The first step that is due `now_ns` after the start, or later. */
@@ -74,12 +83,14 @@ uint64_t hil_loop_first_from(const struct hil_loop *loop, uint64_t now_ns);
  * several that took long count as late until its end, because it is not known when each of them
  * began. A step that the policy leaves out counts as late until it was left out, and is in the
  * lateness figures too. A loop that catches up, and is further behind than its limit, leaves out
- * the steps it owes. Returns 0, or -ETIME if the policy is to halt.
+ * the steps it owes. The last step of a ramp is never left out. Returns 0, or -ETIME if the
+ * policy is to halt.
  */
 int hil_loop_account(struct hil_loop *loop, uint64_t n, uint64_t begin_ns, uint64_t end_ns,
                      uint64_t *next);
 
-/* The run's time is over: leaves out steps `n` and later of the row that were due. */
-void hil_loop_give_up(const struct hil_loop *loop, uint64_t n, uint64_t now_ns);
+/* The run's time is over: leaves out steps `n` and later of the row that were due, but not the last
+ * one of a ramp. Returns the next step, which is due later unless it is that one. */
+uint64_t hil_loop_give_up(const struct hil_loop *loop, uint64_t n, uint64_t now_ns);
 
 #endif

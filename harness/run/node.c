@@ -88,8 +88,9 @@ int hil_node_open(struct hil_node *node, struct loco_fabric *fabric)
                                    .state = node->state - node->state->place,
                                    .worst = &run->state->executors[run->executor].worst,
                                    .node = id,
-                                   .end_ns = s->duration_ns + s->stop_ramp_ns,
                                    .ramp_ns = s->stop_ramp_ns};
+    node->loop.end_ns =
+        hil_loop_end(&node->loop, s->duration_ns, hil_loop_first_from(&node->loop, s->duration_ns));
     const int stream = hil_streams_number(s->system, id);
     if (stream >= 0 && run->recorder)
         node->stream = hil_recorder_stream(run->recorder, (unsigned)stream);
@@ -262,8 +263,12 @@ static void store(struct hil_node *node, uint64_t steps)
     hil_live_late(&node->live, node->loop.late_ns);
     node->loop.late_ns = 0;
     uint64_t recent = greater(node->live.late_now_ns, node->live.late_before_ns);
+    const uint64_t stop_ns = atomic_load(&node->run->state->stop);
     const struct hil_progress progress = {
         .stage = atomic_load_explicit(&node->state->stage, memory_order_relaxed),
+        .stop_status = (uint16_t)atomic_load(&node->run->state->stop_status),
+        .over = node->over,
+        .stop_ns = node->start_ns && stop_ns > node->start_ns ? stop_ns - node->start_ns : 0,
         .steps = steps,
         .missed = hil_missed(node->loop.state),
         .start_ns = node->start_ns,
@@ -328,16 +333,69 @@ void hil_node_report(struct hil_node *node, enum hil_stage stage)
     loco_sst_push_broadcast(&node->links.progress);
 }
 
+/* --- the clean stop ---- */
+
+/* A stop at the first node ends the run everywhere. One at another node does not, if the run goes
+ * on without it. */
+static void node_hear(struct hil_node *node, uint32_t other)
+{
+    struct hil_state *state = node->run->state;
+    struct hil_progress row;
+
+    if (state->nodes[other].here || (other && node->run->scenario->on_lost == HIL_RESTART) ||
+        loco_owned_var_load(loco_sst_row(&node->links.progress, other), &row) || !row.stop_status)
+        return;
+    hil_state_stop(state, node->start_ns + row.stop_ns, row.stop_status);
+}
+
+void hil_node_hear(struct hil_node *node)
+{
+    const unsigned count = node->run->state->node_count;
+
+    for (uint32_t other = 1; node->id == 0 && other < count; other++)
+        node_hear(node, other);
+    if (node->id != 0)
+        node_hear(node, 0);
+}
+
+static bool node_goes_on(const struct hil_node *node, uint32_t without)
+{
+    return node->run->scenario->on_lost == HIL_RESTART && without != 0;
+}
+
+enum hil_losses hil_node_losses(const struct hil_node *node)
+{
+    const struct loco_channel *c = &node->links.channel;
+    struct hil_state *state = node->run->state;
+    const bool ends = atomic_load(&state->stop);
+    enum hil_losses losses = HIL_NONE_LOST;
+
+    for (unsigned i = 0; i < c->member_count; i++) {
+        const uint32_t peer = c->members[i].node;
+        if (!loco_member_lost(&c->members[i]) || node_goes_on(node, peer) ||
+            (ends && state->nodes[peer].here))
+            continue;
+        if (state->nodes[peer].here || !loco_peer_left(node->mgr, peer))
+            return HIL_DIED;
+        losses = HIL_LEFT;
+    }
+    return losses;
+}
+
 /* While the loops run, only programs that watch at node 0 read its row. Pushing it to a thousand
- * nodes would make the step late, so it is only stored. */
+ * nodes would make the step late, so it is only stored, until it tells of a stop. */
 void hil_node_tell(struct hil_node *node, uint64_t n, uint64_t now_ns)
 {
     struct hil_live *live = &node->live;
     bool counted = node->run->scenario->mode == HIL_REALTIME; /* virtual time counts at its end */
 
     store(node, counted ? node->loop.state->steps : n + 1);
-    if (node->id != 0)
+    const bool stops = atomic_load(&node->run->state->stop_status);
+    if (node->id != 0 || stops != node->told_stop)
         loco_sst_push_broadcast(&node->links.progress);
+    node->told_stop = stops;
+    if (node->id != 0 && !stops)
+        node_hear(node, 0);
     live->tell_ns = now_ns + HIL_TELL_NS;
     if (now_ns < live->second_ends_ns)
         return;
@@ -346,23 +404,37 @@ void hil_node_tell(struct hil_node *node, uint64_t n, uint64_t now_ns)
     live->second_ends_ns = now_ns + HIL_RECENT_NS;
 }
 
-static bool node_peer_ended(const struct loco_owned_var *row)
+/* The first node has ended when all others have, too. So none leaves while another needs it. Nodes
+ * know only of the first one, and it knows of all. */
+bool hil_node_peer_ended(const struct hil_node *node, uint32_t peer)
 {
-    struct hil_progress peer;
+    const struct loco_owned_var *row =
+        node->id == 0 || peer == 0 ? loco_sst_row(&node->links.progress, peer) : NULL;
+    struct hil_progress seen;
 
     if (!row || loco_channel_check(&row->channel))
         return true;
-    return loco_owned_var_load(row, &peer) == 0 && peer.stage >= HIL_DONE;
+    return loco_owned_var_load(row, &seen) == 0 &&
+           (peer == 0 ? seen.over || seen.stage == HIL_FAILED : seen.stage >= HIL_DONE);
 }
 
 bool hil_node_peers_ended(struct hil_node *node)
 {
-    const struct loco_sst *progress = &node->links.progress;
+    const struct loco_channel *c = &node->links.progress.channel;
 
-    while (node->peers_ended < progress->channel.member_count &&
-           node_peer_ended(progress->rows[1 + node->peers_ended]))
+    while (node->peers_ended < c->member_count &&
+           hil_node_peer_ended(node, c->members[node->peers_ended].node))
         node->peers_ended++;
-    return node->peers_ended == progress->channel.member_count;
+    return node->peers_ended == c->member_count;
+}
+
+void hil_node_tell_over(struct hil_node *node)
+{
+    if (node->id != 0)
+        return;
+    node->over = true;
+    store(node, node->loop.state->steps);
+    loco_sst_push_broadcast(&node->links.progress);
 }
 
 void hil_node_announce_start(struct hil_node *node, uint64_t start_ns)
@@ -394,6 +466,7 @@ void hil_node_look_around(struct hil_node *node, uint64_t now)
     node->live.looked_at = other;
     if (!seen->here && !loco_owned_var_load(loco_sst_row(&node->links.progress, other), &row))
         hil_progress_copy(&seen->progress, &row);
+    node_hear(node, other);
 }
 
 static void node_close_parts(struct hil_node *node)

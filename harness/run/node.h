@@ -48,6 +48,7 @@ struct hil_node {
     const struct hil_run *run;
     const struct hil_node_config *config;
     unsigned peers_ended; /* the first so many rows of progress are known to be final */
+    bool over, told_stop; /* its row says that all have ended; that the run stops */
     struct loco_manager *mgr;
     struct hil_node_state *state;
     struct hil_stream *events;  /* ring of its executor; NULL: events are not recorded */
@@ -90,8 +91,21 @@ bool hil_node_knows_clock(const struct hil_node *node);
 void hil_node_announce_start(struct hil_node *node, uint64_t start_ns);
 int hil_node_learn_start(struct hil_node *node);
 
-/* Whether all peers of the node have ended or are lost. */
+/* Whether the peer, or all peers of the node that it knows of, have ended or are lost. */
+bool hil_node_peer_ended(const struct hil_node *node, uint32_t peer);
 bool hil_node_peers_ended(struct hil_node *node);
+
+/* For the first node: tells the others that all have ended. Until then they wait for it. */
+void hil_node_tell_over(struct hil_node *node);
+
+/* If a signal stops the run at another launcher, stops it here too. */
+void hil_node_hear(struct hil_node *node);
+
+/* Whether peers are lost without which the run cannot go on: none; only ones that left in order; or
+ * one that died. A launcher explains its own processes. So if one of them is lost while the run
+ * goes on, it died, and when the run stops none counts. */
+enum hil_losses { HIL_NONE_LOST, HIL_LEFT, HIL_DIED };
+enum hil_losses hil_node_losses(const struct hil_node *node);
 
 /* Tells the tracer what the numbers of the node and its links mean. */
 void hil_node_introduce(const struct hil_node *node);

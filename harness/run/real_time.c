@@ -122,8 +122,12 @@ static int run_group(const struct hil_run *run, const struct hil_clock *clock,
             e.network = group.nodes[0]->links.channel.mgr;
         rc = run_scheduled(&e, config, &group, &rehearsal, state);
     }
-    if (rc == -EINTR)
-        rc = 0;
+    if (rc == -EINTR || (rc == -ECONNRESET && atomic_load(&run->state->stop)))
+        rc = hil_group_losses(&group);
+    if (rc) /* before this one leaves: the launcher's others end in order */
+        hil_state_stop(run->state, hil_clock_monotonic(), 0);
+    else
+        atomic_store(&state->stage, HIL_DONE); /* it only waits for the others */
     hil_group_explain(&group, rc);
     hil_group_end(&group, rc ? HIL_FAILED : HIL_DONE);
     hil_group_close(&group);

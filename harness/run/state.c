@@ -225,6 +225,16 @@ void hil_state_close(struct hil_state *state)
     munmap(state, state->size);
 }
 
+/* The status first: an executor that sees the stop may tell other launchers its status. */
+void hil_state_stop(struct hil_state *state, uint64_t at_ns, unsigned status)
+{
+    uint32_t none = 0;
+    uint64_t never = 0;
+
+    atomic_compare_exchange_strong(&state->stop_status, &none, status);
+    atomic_compare_exchange_strong(&state->stop, &never, at_ns ? at_ns : 1);
+}
+
 const char *hil_stage_name(uint64_t stage)
 {
     static const char *const names[] = {

@@ -182,9 +182,12 @@ struct hil_state {
     _Atomic uint32_t ended; /* written by the launcher: 1 + its exit status; 0: not yet */
     _Atomic uint64_t said[HIL_SAID_MAX]; /* hashes of warnings; each is printed once */
     _Atomic bool go;                     /* written by the launcher: everything is prepared */
-    _Atomic bool stop;                   /* written by the launcher: end soon and in order */
-    _Atomic uint64_t elapsed_ns;         /* run time of the first of its nodes */
-    char absent[HIL_NODES_NAME_BYTES];   /* merged from parts: nodes without a part; "": none */
+    /* When it is to end in order, on the executors' clock; 0: it goes on. It may have been told so
+     * by a signal, here or at another launcher. Set by hil_state_stop. */
+    _Atomic uint64_t stop;
+    _Atomic uint32_t stop_status;      /* exit status that the signal stands for; 0: none came */
+    _Atomic uint64_t elapsed_ns;       /* run time of the first of its nodes */
+    char absent[HIL_NODES_NAME_BYTES]; /* merged from parts: nodes without a part; "": none */
     struct hil_pace pace;
     struct hil_recent recent;       /* recent samples of the first measure */
     struct hil_responses responses; /* responses of the system's measures */
@@ -224,6 +227,10 @@ static inline bool hil_state_is_paused(const struct hil_state *state)
 {
     return atomic_load_explicit(&state->pace.paused, memory_order_relaxed);
 }
+
+/* Tells all executors of this launcher to end the run in order. They share the moment at which its
+ * ramps begin: the first one counts. `status` is the exit status of the signal, or 0. */
+void hil_state_stop(struct hil_state *state, uint64_t at_ns, unsigned status);
 
 static inline bool hil_stage_runs(uint64_t stage)
 {

@@ -106,5 +106,5 @@ void hil_state_add_part(struct hil_state *all, const struct hil_state *part,
     if (elapsed_ns > atomic_load(&all->elapsed_ns))
         atomic_store(&all->elapsed_ns, elapsed_ns);
     if (atomic_load(&part->stop))
-        atomic_store(&all->stop, true);
+        atomic_store(&all->stop, atomic_load(&part->stop));
 }

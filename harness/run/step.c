@@ -95,6 +95,8 @@ __attribute__((cold, noinline)) static int step_stale(struct hil_step *s, struct
 {
     const enum hil_on_stale action = s->node->config->stale.action;
 
+    if (hil_step_ends(s))
+        return 0;
     if (!p->stale)
         step_stale_found(s, p, due);
     if (action == HIL_STALE_SAFE)
@@ -468,16 +470,31 @@ __attribute__((noinline)) static void step_end_shards(const struct hil_step *s)
 
 /* --- the whole step --------------------------------------------------------------------------- */
 
+/* A peer is lost without which the run cannot go on. If it left in order, the run ends in order
+ * here too; whether that is an error is found at the end (hil_group_losses). */
+__attribute__((cold, noinline)) static int step_lost_peer(const struct hil_step *s, uint64_t now)
+{
+    struct hil_node *node = s->node;
+
+    if (hil_step_ends(s))
+        return 0;
+    if (hil_node_losses(node) != HIL_LEFT)
+        return -ECONNRESET;
+    hil_node_hear(node);
+    hil_state_stop(node->run->state, node->start_ns + now, 0);
+    return 0;
+}
+
 /* Checks whether a peer is lost without which the run cannot go on. */
-static int step_check_peers(const struct hil_step *s, uint64_t n)
+static int step_check_peers(const struct hil_step *s, uint64_t n, uint64_t now)
 {
     const struct hil_node *node = s->node;
 
     if (n % 64)
         return 0;
-    if (!s->goes_on)
-        return loco_channel_check(&node->links.channel);
-    return node->id != 0 && loco_peer_lost(node->mgr, 0) ? -ECONNRESET : 0;
+    const bool lost = s->goes_on ? node->id != 0 && loco_peer_lost(node->mgr, 0)
+                                 : loco_channel_check(&node->links.channel);
+    return lost ? step_lost_peer(s, now) : 0;
 }
 
 /* 4. to 6. */
@@ -536,7 +553,7 @@ STEP_INLINE int step_run(struct hil_step *s, uint64_t n, uint64_t now, const boo
     if (__builtin_expect(s->unfit || s->troubled, 0))
         step_tell_safe(s, n, now);
     hil_node_end_step(node, n, due, now);
-    return stale || old ? -ESTALE : step_check_peers(s, n);
+    return stale || old ? -ESTALE : step_check_peers(s, n, now);
 }
 
 int hil_step_run(void *arg, uint64_t n, uint64_t now)

@@ -77,6 +77,8 @@ int hil_step_judge_ages(struct hil_step *s, uint64_t n, uint64_t now)
 {
     int rc = 0;
 
+    if (hil_step_ends(s))
+        return 0;
     for (unsigned i = 0; i < s->age_count; i++) {
         struct step_age *age = &s->ages[i];
         const uint64_t sent = ages_sent_ns(s, age, now);

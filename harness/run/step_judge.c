@@ -66,10 +66,10 @@ static bool judge_was_lost(struct step_arrival *a)
 
 bool hil_step_is_away(const struct hil_step *s, struct step_arrival *a, uint64_t n, uint64_t now)
 {
-    if (judge_was_lost(a) && !a->away)
+    if (judge_was_lost(a) && !a->away && !hil_step_ends(s))
         judge_lose(s, a, n, now);
     if (loco_channel_check(&a->var->channel)) {
-        if (!a->away)
+        if (!a->away && !hil_step_ends(s))
             judge_lose(s, a, n, now);
     } else if (a->away && loco_owned_var_load(a->var, s->message) == 0 &&
                s->message->step > a->step) {
@@ -92,6 +92,10 @@ int hil_step_judge(struct hil_step *s, struct step_arrival *a, uint64_t n, uint6
     const bool lost = a->away || loco_channel_check(&a->var->channel);
     const bool was_stale = a->input.stale;
 
+    if (hil_step_ends(s)) {
+        s->unfit += a->unfit || a->input.bad || a->away;
+        return 0;
+    }
     hil_shards_begin_rare(s);
     const bool stale = hil_input_is_stale(&a->input, &s->executor->stale, lost ? 0 : age, now);
 

@@ -220,6 +220,7 @@ struct hil_step {
     /* Where the parts of values[] begin. The inputs come first, at 0. */
     unsigned out, sourced, shadowed, arrived, value_count;
     double *beginning;           /* values[] before the first step */
+    uint64_t stop_first_ns;      /* when the ramp's first step was due */
     double *stop_from, *stop_at; /* inputs and outputs at the ramp's start; on the ramp */
     struct step_came *came;      /* one for each value from `arrived` on */
     unsigned *needs;             /* indices of the arrivals that components take */
@@ -277,6 +278,13 @@ static inline double *hil_step_safe_places(const struct step_part *p, unsigned *
 
     *count = sampled ? p->config->out_count : p->config->in_count;
     return sampled ? p->out : p->in;
+}
+
+/* Whether the run ends in order now. Its nodes do not stop at one instant, so none judges another
+ * any more: not by the age of its values, and not because it has left. */
+static inline bool hil_step_ends(const struct hil_step *s)
+{
+    return s->stopping || atomic_load(&s->node->run->state->stop);
 }
 
 /* Puts the part's safe values in force, for those that are given. */

@@ -21,10 +21,11 @@ static void stop_begin_part(struct hil_step *s, struct step_part *p)
     s->old++;
 }
 
-static void stop_begin(struct hil_step *s)
+static void stop_begin(struct hil_step *s, uint64_t due)
 {
     s->stopping = s->has_ages = true;
     s->plain = false;
+    s->stop_first_ns = due;
     for (unsigned i = 0; i < s->part_count; i++)
         if (s->parts[i].config->safe)
             stop_begin_part(s, &s->parts[i]);
@@ -48,21 +49,21 @@ static void stop_move_part(const struct hil_step *s, struct step_part *p, double
     hil_step_make_safe(p);
 }
 
-/* How much of the ramp is done at this step. The last step before the ramp's end counts as its
- * end. */
-static double stop_share(const struct hil_loop *loop, uint64_t due)
+/* How much of the ramp is done at this step, since its first one. The last step before the ramp's
+ * end counts as its end. */
+static double stop_share(const struct hil_step *s, uint64_t due)
 {
-    const uint64_t reached = due - hil_loop_stops_at(loop) + loop->timing.period_ns;
+    const struct hil_loop *loop = &s->node->loop;
+    const uint64_t reached = due - s->stop_first_ns + loop->timing.period_ns;
 
-    return (double)reached / (double)loop->ramp_ns;
+    return (double)reached / (double)(loop->end_ns - s->stop_first_ns);
 }
 
 static void stop_move(struct hil_step *s, uint64_t due)
 {
-    const double share = stop_share(&s->node->loop, due);
-
     if (!s->stopping)
-        stop_begin(s);
+        stop_begin(s, due);
+    const double share = stop_share(s, due);
     for (unsigned i = 0; i < s->part_count; i++)
         if (s->parts[i].config->safe)
             stop_move_part(s, &s->parts[i], share);

@@ -26,7 +26,13 @@ struct virtual_executor {
     struct hil_executor_config nodes;
     unsigned class;
     int result;
-    uint64_t *instant; /* of both executors: the newest that either has reached */
+    struct virtual_shared *shared;
+};
+
+/* What both executors share. */
+struct virtual_shared {
+    uint64_t instant; /* the newest that either has reached */
+    uint64_t stop_ns; /* when the run was stopped; UINT64_MAX: it was not */
 };
 
 /* Loops with the same timing and their next step: one timeline entry for all of them. Of entries
@@ -82,36 +88,52 @@ static int run_step(struct pending *p, const struct hil_step_lines *lines, uint6
     return rc;
 }
 
-static void stop_all(const struct hil_group *g, uint64_t now)
+static bool is_over(const struct pending *p)
 {
-    for (unsigned i = 0; i < g->count; i++)
-        hil_loop_stop(&g->nodes[i]->loop, now);
+    return due_of(p) >= p->nodes[0]->loop.end_ns;
 }
 
-static int run_pending(struct virtual_executor *v, struct hil_group *g, struct timeline *line,
-                       const struct hil_step_lines *lines)
+/* The first executor that is told to stop says when that was. */
+static void stop_all(const struct virtual_executor *v, struct pending *all, int count, uint64_t now)
 {
-    const uint64_t start = g->nodes[0]->start_ns;
-    const struct hil_loop *first = &g->nodes[0]->loop; /* all loops end at the same time */
+    struct virtual_shared *shared = v->shared;
+
+    if (shared->stop_ns == UINT64_MAX)
+        shared->stop_ns = now;
+    for (int i = 0; i < count; i++)
+        for (unsigned k = 0; k < all[i].count; k++)
+            hil_loop_stop(&all[i].nodes[k]->loop, shared->stop_ns, all[i].n);
+}
+
+static void begin_instant(const struct virtual_executor *v, uint64_t start, uint64_t now)
+{
+    struct hil_state *state = v->run->state;
+
+    loco_sim_sleep(v->sim, start + now, v->class);
+    if (v->shared->instant != now)
+        hil_pace_wait(state);
+    v->shared->instant = now;
+    hil_beat(&state->executors[v->run->executor].heartbeat);
+}
+
+static int run_pending(const struct virtual_executor *v, struct pending *all, int count,
+                       struct timeline *line, const struct hil_step_lines *lines)
+{
     struct timeline_entry next;
     uint64_t now = UINT64_MAX;
     int rc = 0;
 
-    if (!timeline_take(line, &next))
-        return 0;
-    while (!rc && next.time < first->end_ns) {
+    for (bool more = timeline_take(line, &next); !rc && more;) {
         struct pending *p = next.what;
-        if (next.time != now) {
+        if (!is_over(p) && next.time != now) {
             now = next.time;
-            loco_sim_sleep(v->sim, start + now, v->class);
-            if (*v->instant != now)
-                hil_pace_wait(v->run->state);
-            *v->instant = now;
-            hil_beat(&v->run->state->executors[v->run->executor].heartbeat);
+            begin_instant(v, p->nodes[0]->start_ns, now);
             if (atomic_load_explicit(&v->run->state->stop, memory_order_relaxed))
-                stop_all(g, now);
-            if (now >= first->end_ns)
-                break;
+                stop_all(v, all, count, now);
+        }
+        if (is_over(p)) {
+            more = timeline_take(line, &next);
+            continue;
         }
         rc = run_step(p, lines, now);
         timeline_exchange(line, due_of(p), p->nodes[0]->id, p, &next);
@@ -160,7 +182,7 @@ static int run_loops(struct virtual_executor *v, struct hil_group *g)
     int rc = hil_step_lines_open(&lines, g->nodes, g->count);
     rc = count < 0 ? count : rc;
     if (!rc)
-        rc = run_pending(v, g, &line, &lines);
+        rc = run_pending(v, all, count, &line, &lines);
 
     for (int i = 0; i < count; i++)
         for (unsigned k = 0; k < all[i].count; k++)
@@ -182,10 +204,8 @@ static void executor_body(void *arg)
         atomic_store(&v->run->state->executors[0].stage, HIL_RUNNING);
         v->result = run_loops(v, &group);
     }
-    if (v->result == -ECONNRESET && atomic_load(&v->run->state->stop))
-        v->result = -EINTR; /* the other executor was told to stop, and stopped first */
     if (v->result)
-        atomic_store(&v->run->state->stop, true);
+        hil_state_stop(v->run->state, group.count ? loco_clock(group.nodes[0]->mgr) : 0, 0);
     hil_group_explain(&group, v->result);
     hil_group_end(&group, v->result ? HIL_FAILED : HIL_DONE);
     hil_group_close(&group);
@@ -236,12 +256,12 @@ int hil_virtual_run(const struct hil_run *run)
         .seed = run->scenario->network.seed, .link = link_of, .arg = (void *)run->scenario};
     struct hil_executor_config sides[2] = {{0}};
     unsigned *nodes;
-    uint64_t instant = UINT64_MAX;
+    struct virtual_shared shared = {.instant = UINT64_MAX, .stop_ns = UINT64_MAX};
     int rc = virtual_sides(run->scenario->system, &nodes, sides);
     struct loco_fabric *sim = rc ? NULL : loco_sim_open(&config);
     struct virtual_executor executors[] = {
-        {run, sim, sides[1], SAMPLED_CLASS, 0, &instant},
-        {run, sim, sides[0], CONTINUOUS_CLASS, 0, &instant},
+        {run, sim, sides[1], SAMPLED_CLASS, 0, &shared},
+        {run, sim, sides[0], CONTINUOUS_CLASS, 0, &shared},
     };
 
     hil_flush_denormals();

@@ -21,12 +21,24 @@ __attribute__((format(printf, 2, 3))) static void waiting_add(char text[HIL_WAIT
 
 /* --- which nodes ------------------------------------------------------------------------------ */
 
-/* Selects the nodes to name. */
-typedef bool waiting_which(const struct loco_member *member);
+/* Selects the nodes to name, among the members of a node's links. */
+typedef bool waiting_which(const struct hil_node *node, const struct loco_member *member);
 
-static bool waiting_is_absent(const struct loco_member *member)
+static bool waiting_is_absent(const struct hil_node *node, const struct loco_member *member)
 {
+    (void)node;
     return !loco_member_connected(member);
+}
+
+static bool waiting_is_lost(const struct hil_node *node, const struct loco_member *member)
+{
+    (void)node;
+    return loco_member_lost(member);
+}
+
+static bool waiting_is_unended(const struct hil_node *node, const struct loco_member *member)
+{
+    return !hil_node_peer_ended(node, member->node);
 }
 
 /* Whether the node is selected, as seen by any of the group's nodes. */
@@ -35,7 +47,7 @@ static bool waiting_is(const struct hil_group *g, waiting_which *which, uint32_t
     for (unsigned i = 0; i < g->count; i++) {
         const struct loco_channel *c = &g->nodes[i]->links.channel;
         const int member = loco_channel_member(c, node);
-        if (member >= 0 && which(&c->members[member]))
+        if (member >= 0 && which(g->nodes[i], &c->members[member]))
             return true;
     }
     return false;
@@ -92,7 +104,12 @@ static void waiting_name(const struct hil_group *g, waiting_which *which,
 
 void hil_waiting_lost(const struct hil_group *g, char text[HIL_WAITING_BYTES])
 {
-    waiting_name(g, loco_member_lost, text);
+    waiting_name(g, waiting_is_lost, text);
+}
+
+void hil_waiting_unended(const struct hil_group *g, char text[HIL_WAITING_BYTES])
+{
+    waiting_name(g, waiting_is_unended, text);
 }
 
 void hil_waiting_whom(const struct hil_group *g, char text[HIL_WAITING_BYTES])

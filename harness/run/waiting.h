@@ -30,4 +30,7 @@ void hil_waiting_whom(const struct hil_group *group, char text[HIL_WAITING_BYTES
 /* The nodes that came and have been lost since: "converter[10-19]". */
 void hil_waiting_lost(const struct hil_group *group, char text[HIL_WAITING_BYTES]);
 
+/* The nodes that have not ended yet. */
+void hil_waiting_unended(const struct hil_group *group, char text[HIL_WAITING_BYTES]);
+
 #endif

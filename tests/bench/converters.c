@@ -144,7 +144,7 @@ static int run_bare_loop(const struct bench_options *o, struct bare *b, unsigned
 {
     static struct hil_executor_state state;
     static struct hil_worst worst;
-    static _Atomic bool stop;
+    static _Atomic uint64_t stop;
     const struct hil_executor_config config = {
         .cpu = o->cpus[which], .priority = PRIORITY, .scheduler = HIL_FIFO};
     struct side side = {.fd = b->fds[which]};

@@ -73,7 +73,7 @@ static int run_ours(const struct turn *t, struct hil_histogram *late)
 {
     static struct hil_node_state node;
     static struct hil_worst worst;
-    static _Atomic bool stop;
+    static _Atomic uint64_t stop;
     struct kept kept = {.late = late};
     struct hil_loop loop = {.timing = {.period_ns = t->period_ns, .overrun = HIL_SKIP},
                             .step = note_late,

@@ -172,6 +172,21 @@ Test(join, one_that_outlives_the_run_says_so)
     expect_said(&e, "bench: error: lost control, which left or died before the end");
 }
 
+/* One that is told to stop ends the run for all of them. */
+Test(join, a_run_that_is_stopped_has_ended)
+{
+    scenario("duration_s: 100");
+    struct process run = start_run(), bench = start_bench();
+
+    cr_assert(wait_until(is_running, &run, 60));
+    kill(run.pid, SIGINT);
+    struct ended e = finish(&run);
+    expect_status(&e, 130);
+    struct ended b = finish(&bench);
+    expect_status(&b, 0);
+    cr_expect(strstr(b.out, "the run has ended at "), "%s", b.out);
+}
+
 static void expect_comes_back(const char *keys)
 {
     scenario(keys);

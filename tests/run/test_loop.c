@@ -233,7 +233,7 @@ Test(loop, makes_no_system_call_and_allocates_nothing_where_it_is_tuned)
 
 /* --- whether the guard would have seen it ---------------- */
 
-static _Atomic bool stop_loop;
+static _Atomic uint64_t stop_loop;
 
 /* On a busy machine any step may be left out: these act in the first that is run after some. */
 static int call_the_kernel(void *arg, uint64_t n, uint64_t now)
@@ -242,7 +242,7 @@ static int call_the_kernel(void *arg, uint64_t n, uint64_t now)
     (void)now;
     if (n >= 5) {
         syscall(SYS_getpid);
-        atomic_store(&stop_loop, true);
+        atomic_store(&stop_loop, 1);
     }
     return 0;
 }
@@ -250,7 +250,7 @@ static int call_the_kernel(void *arg, uint64_t n, uint64_t now)
 static int allocate(void *arg, uint64_t n, uint64_t now)
 {
     (void)now;
-    if (n >= 5 && !atomic_exchange(&stop_loop, true))
+    if (n >= 5 && !atomic_exchange(&stop_loop, 1))
         free(*(void *volatile *)arg);
     return 0;
 }

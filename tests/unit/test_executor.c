@@ -88,13 +88,14 @@ Test(clock, converts_both_ways)
 
 static struct hil_node_state node;
 static struct hil_worst worst;
-static _Atomic bool stop;
+static _Atomic uint64_t stop;
 
 struct seen {
     uint64_t steps, early, start_ns, last;
     uint64_t ramp_ns;
     int result;
-    uint64_t stop_at;
+    uint64_t stop_at, stopped_before_ns; /* it is told to stop at that step, so much too late */
+    uint64_t ramp_ends_ns;
     uint64_t end_ns, spend_ns; /* end of the run; time spent in each step */
     struct hil_loop *loop;
     const struct hil_clock *clock;
@@ -108,7 +109,7 @@ static int look(void *arg, uint64_t n, uint64_t now)
     s->last = n;
     s->early += now < due || hil_clock_now(s->clock) + 1 < s->start_ns + due;
     if (++s->steps == s->stop_at)
-        atomic_store(&stop, true);
+        atomic_store(&stop, hil_clock_now(s->clock) - s->stopped_before_ns);
     for (uint64_t begin = hil_clock_now(s->clock); hil_clock_now(s->clock) < begin + s->spend_ns;)
         hil_clock_pause();
     return s->result;
@@ -141,8 +142,10 @@ static int run_loop(struct seen *seen, struct hil_timing timing, enum hil_wait w
     seen->start_ns = e.start_ns;
     memset(&node, 0, sizeof node);
     memset(&worst, 0, sizeof worst);
-    atomic_store(&stop, false);
-    return hil_executor_run(&e);
+    atomic_store(&stop, 0);
+    const int rc = hil_executor_run(&e);
+    seen->ramp_ends_ns = loop.end_ns;
+    return rc;
 }
 
 static const struct hil_timing catching_up = {.period_ns = 1000000, .overrun = HIL_CATCH_UP};
@@ -200,7 +203,7 @@ static int note_step(void *arg, uint64_t n, uint64_t now)
     const struct hil_loop *loop = arg;
 
     ran[ran_count++] = (struct ran){(unsigned)(loop - loops), hil_loop_due(loop, n), now};
-    atomic_store(&stop, ran_count == STEPS);
+    atomic_store(&stop, ran_count == STEPS ? hil_clock_monotonic() : 0);
     return 0;
 }
 
@@ -234,7 +237,7 @@ static void run_loops(void)
                              .count = LOOPS,
                              .rows = pending};
     ran_count = 0;
-    atomic_store(&stop, false);
+    atomic_store(&stop, 0);
     cr_assert_eq(hil_executor_run(&e), -EINTR);
     cr_assert_eq(ran_count, STEPS);
 }
@@ -332,7 +335,51 @@ Test(executor, a_ramp_ends_with_its_last_step)
         struct seen slow = {.spend_ns = 2500000, .end_ns = 20500000, .ramp_ns = 5000000};
         cr_expect_eq(run_loop(&slow, timing, HIL_SPIN, counting_clock()), 0);
         cr_expect_eq(slow.last, 20);
+        cr_expect_eq(node.steps, slow.steps, "also one that was made up for");
+        cr_expect_eq(node.steps + node.left_out, 21);
+        cr_expect_eq(node.late.count, 21);
     }
+}
+
+/* So it reaches its safe values, even if none is due over the ramp's time. */
+Test(executor, a_ramp_has_a_step_however_short_it_is)
+{
+    struct seen seen = {.stop_at = 3, .end_ns = MUCH_LATER, .ramp_ns = 1000};
+
+    cr_expect_eq(run_loop(&seen, catching_up, HIL_SPIN, counting_clock()), -EINTR);
+    cr_expect_geq(seen.steps, 4);
+}
+
+/* It is told of a stop that was 50 ms ago, of which it has seen nothing. */
+Test(executor, a_ramp_is_whole_however_late_it_begins)
+{
+    struct seen seen = {
+        .stop_at = 3, .end_ns = MUCH_LATER, .ramp_ns = 20000000, .stopped_before_ns = 50000000};
+
+    cr_expect_eq(run_loop(&seen, catching_up, HIL_SPIN, counting_clock()), -EINTR);
+    cr_expect_geq(node.steps + node.left_out, 3 + 20);
+}
+
+/* Two of them, of which one sees it a little later than the other, end at one time. */
+Test(executor, ramps_begin_when_the_run_was_stopped)
+{
+    struct seen seen = {
+        .stop_at = 3, .end_ns = MUCH_LATER, .ramp_ns = 20000000, .spend_ns = 300000};
+
+    cr_expect_eq(run_loop(&seen, catching_up, HIL_SPIN, counting_clock()), -EINTR);
+    cr_expect(seen.ramp_ends_ns == atomic_load(&stop) - seen.start_ns + seen.ramp_ns ||
+              node.late.max > catching_up.period_ns);
+}
+
+/* The signal came first. */
+Test(executor, a_run_that_stops_is_not_halted)
+{
+    const struct hil_timing halting = {.period_ns = 1000000, .overrun = HIL_HALT};
+    struct seen seen = {
+        .stop_at = 1, .end_ns = MUCH_LATER, .ramp_ns = 5000000, .spend_ns = 2500000};
+
+    cr_expect_eq(run_loop(&seen, halting, HIL_SPIN, counting_clock()), -EINTR);
+    cr_expect_gt(node.run_late, 0);
 }
 
 /* --- catching up ---------------- */

@@ -135,7 +135,7 @@ static struct hil_loop loops[NODES];
 static struct hil_tap_ring taps[NODES];
 static struct hil_worst worst;
 static struct hil_clock clock_of_all;
-static _Atomic bool stop;
+static _Atomic uint64_t stop;
 static _Atomic uint64_t heartbeat;
 
 static struct {
@@ -164,7 +164,7 @@ static int note_step(void *arg, uint64_t n, uint64_t now)
             hil_clock_pause();
     }
     if (ran.stop_at && n == ran.stop_at)
-        atomic_store(&stop, true);
+        atomic_store(&stop, hil_clock_now(&clock_of_all));
     return 0;
 }
 
@@ -182,7 +182,7 @@ static int run_rows(enum hil_overrun overrun, uint64_t end_ns, uint64_t ramp_ns)
     if (clock_of_all.refused)
         cr_skip_test("no time-stamp counter: %s", clock_of_all.refused);
     hil_clock_set(&clock_of_all);
-    atomic_store(&stop, false);
+    atomic_store(&stop, 0);
     for (unsigned i = 0; i < NODES; i++) {
         states[i] = (struct hil_node_state){.place = i < FIRST_ROW ? i : i - FIRST_ROW};
         nodes[i] = (struct hil_node){
