@@ -28,21 +28,23 @@ unsigned hil_stream_width(const struct hil_stream_config *stream)
 
 /* --- creating ------------------------------------------------------------------------------ */
 
-static hid_t create_file(const char *path)
+static int create_file(const char *path, hid_t *file)
 {
     if (unlink(path) && errno != ENOENT) /* so that a link is not followed */
-        return -1;
+        return -errno;
     const hid_t create = H5Pcreate(H5P_FILE_CREATE);
 
     H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, create, H5P_DEFAULT);
+    *file = H5Fcreate(path, H5F_ACC_TRUNC, create, H5P_DEFAULT);
+    const int rc = *file < 0 ? trace_hdf5_error() : 0;
 
     H5Pclose(create);
-    return file;
+    return rc;
 }
 
 /* An empty dataset that grows by rows. */
-static hid_t create_dataset(hid_t group, const struct hil_column *column, hsize_t chunk_rows)
+static int create_dataset(hid_t group, const struct hil_column *column, hsize_t chunk_rows,
+                          hid_t *dataset)
 {
     const int dimensions = column->width > 1 ? 2 : 1;
     const hsize_t size[] = {0, column->width};
@@ -58,13 +60,13 @@ static hid_t create_dataset(hid_t group, const struct hil_column *column, hsize_
     H5Pset_obj_track_times(create, false);                        /* makes files reproducible */
     H5Pset_chunk_cache(access, 1, 0, H5D_CHUNK_CACHE_W0_DEFAULT); /* chunks are written as a
                                                                    * whole */
-    const hid_t dataset =
-        H5Dcreate2(group, column->name, H5T_IEEE_F64LE, space, H5P_DEFAULT, create, access);
+    *dataset = H5Dcreate2(group, column->name, H5T_IEEE_F64LE, space, H5P_DEFAULT, create, access);
+    const int rc = *dataset < 0 ? trace_hdf5_error() : 0;
 
     H5Pclose(access);
     H5Pclose(create);
     H5Sclose(space);
-    return dataset;
+    return rc;
 }
 
 static bool is_full(const struct trace_stream *stream)
@@ -129,11 +131,9 @@ static int open_dataset(struct trace_dataset *dataset, hid_t group, const struct
                         hsize_t chunk_rows)
 {
     dataset->width = column->width;
-    dataset->id = create_dataset(group, column, chunk_rows);
-    if (dataset->id < 0)
-        return trace_hdf5_error();
-
-    int rc = trace_hdf5_set_text(dataset->id, HIL_UNIT, column->unit);
+    int rc = create_dataset(group, column, chunk_rows, &dataset->id);
+    if (!rc)
+        rc = trace_hdf5_set_text(dataset->id, HIL_UNIT, column->unit);
     if (!rc)
         rc = trace_hdf5_set_text(dataset->id, HIL_DOC, column->doc);
     return rc ? rc : set_origin(dataset->id, &column->of);
@@ -185,10 +185,11 @@ static int open_stream(struct hil_trace *trace, struct trace_stream *stream,
     for (unsigned i = 0; i < config->column_count; i++)
         stream->datasets[i].id = H5I_INVALID_HID;
 
-    const hid_t group = trace_hdf5_create_group(trace->file, config->name);
-    if (group < 0)
-        return trace_hdf5_error();
-    int rc = set_cadence(group, cadence);
+    hid_t group;
+    int rc = trace_hdf5_create_group(trace->file, config->name, &group);
+    if (rc)
+        return rc;
+    rc = set_cadence(group, cadence);
     if (!rc)
         rc = open_datasets(stream, group, config);
     H5Gclose(group);
@@ -198,16 +199,15 @@ static int open_stream(struct hil_trace *trace, struct trace_stream *stream,
 int trace_open_file(struct hil_trace *trace, const char *path)
 {
     const struct hil_trace_config *config = hil_journal_config(trace->journal);
-    int rc = 0;
 
     trace->streams = calloc(config->stream_count, sizeof(struct trace_stream));
     if (!trace->streams && config->stream_count > 0)
         return -ENOMEM;
     trace->stream_count = config->stream_count;
 
-    trace->file = create_file(path);
-    if (trace->file < 0)
-        return trace_hdf5_error();
+    int rc = create_file(path, &trace->file);
+    if (rc)
+        return rc;
     for (unsigned i = 0; i < config->attribute_count && !rc; i++)
         rc = trace_hdf5_set_text(trace->file, config->attributes[i].name,
                                  config->attributes[i].value);
@@ -334,15 +334,17 @@ int hil_trace_create(struct hil_trace **trace, const char *path,
 
 /* Appends the buffered values of one number of the rows. The dataspaces have the same rank, because
  * HDF5 is several times slower otherwise. */
-static herr_t write_number(const struct trace_stream *stream, const struct trace_dataset *dataset,
-                           hid_t in_file, hid_t in_memory, unsigned i)
+static int write_number(const struct trace_stream *stream, const struct trace_dataset *dataset,
+                        hid_t in_file, hid_t in_memory, unsigned i)
 {
     const hsize_t start[] = {stream->written, i};
     const hsize_t count[] = {stream->buffered, 1};
     const double *values = stream->buffer + (dataset->first + i) * stream->chunk_rows;
 
     H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, NULL, count, NULL);
-    return H5Dwrite(dataset->id, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, values);
+    return H5Dwrite(dataset->id, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, values) < 0
+               ? trace_hdf5_error()
+               : 0;
 }
 
 static int write_dataset(const struct trace_stream *stream, const struct trace_dataset *dataset)
@@ -350,14 +352,12 @@ static int write_dataset(const struct trace_stream *stream, const struct trace_d
     const hsize_t size[] = {stream->written + stream->buffered, dataset->width};
     const hsize_t memory_size[] = {stream->buffered, 1};
     const int dimensions = dataset->width > 1 ? 2 : 1;
-    herr_t status = H5Dset_extent(dataset->id, size);
+    int rc = H5Dset_extent(dataset->id, size) < 0 ? trace_hdf5_error() : 0;
     const hid_t in_file = H5Dget_space(dataset->id);
     const hid_t in_memory = H5Screate_simple(dimensions, memory_size, NULL);
 
-    for (unsigned i = 0; i < dataset->width && status >= 0; i++)
-        status = write_number(stream, dataset, in_file, in_memory, i);
-    const int rc = status < 0 ? trace_hdf5_error() : 0;
-
+    for (unsigned i = 0; i < dataset->width && !rc; i++)
+        rc = write_number(stream, dataset, in_file, in_memory, i);
     H5Sclose(in_memory);
     H5Sclose(in_file);
     return rc;

@@ -26,8 +26,7 @@
 /*
  * Call it at the beginning of each function that calls HDF5. It makes sure that HDF5 prints no
  * errors of its own, does not finish open files in an exiting child process, and loads no plugin
- * that a file asks for. It also resets errno, so that trace_hdf5_error() finds the errno that made
- * HDF5 fail.
+ * that a file asks for.
  */
 static inline void trace_hdf5_enter(void)
 {
@@ -35,13 +34,16 @@ static inline void trace_hdf5_enter(void)
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
-    errno = 0;
 }
 
-/* The errno of an HDF5 failure: the system's, if there was one. */
+/* Why the last HDF5 call failed: the negative errno of the system's call, or `otherwise` if the
+ * failure was none of the system's. Every HDF5 call forgets the failure before it, so this has to
+ * be the next one. */
+int trace_hdf5_reason(int otherwise);
+
 static inline int trace_hdf5_error(void)
 {
-    return errno ? -errno : -EIO;
+    return trace_hdf5_reason(-EIO);
 }
 
 /* Each of these sets an attribute of an object. */
@@ -49,7 +51,7 @@ int trace_hdf5_set_text(hid_t object, const char *name, const char *text);
 int trace_hdf5_set_count(hid_t object, const char *name, uint64_t count);
 int trace_hdf5_set_number(hid_t object, const char *name, double number);
 
-/* Returns a negative value on failure. */
-hid_t trace_hdf5_create_group(hid_t parent, const char *name);
+/* Sets *group on success only. */
+int trace_hdf5_create_group(hid_t parent, const char *name, hid_t *group);
 
 #endif

@@ -9,9 +9,10 @@ static int write_counts(hid_t group, const char *name, const char *unit, const c
     H5Pset_obj_track_times(create, false);
     const hid_t dataset =
         H5Dcreate2(group, name, H5T_STD_U64LE, space, H5P_DEFAULT, create, H5P_DEFAULT);
-    const herr_t written =
-        H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
-    int rc = written < 0 ? trace_hdf5_error() : 0;
+    int rc = dataset < 0 ||
+                     H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0
+                 ? trace_hdf5_error()
+                 : 0;
 
     if (!rc)
         rc = trace_hdf5_set_text(dataset, "unit", unit);
@@ -47,11 +48,12 @@ static int write_histogram(hid_t group, const struct hil_histogram *histogram)
 
 static int add_histogram(hid_t all, const struct hil_named_histogram *named)
 {
-    const hid_t group = trace_hdf5_create_group(all, named->name);
+    hid_t group;
+    int rc = trace_hdf5_create_group(all, named->name, &group);
 
-    if (group < 0)
-        return trace_hdf5_error();
-    const int rc = write_histogram(group, named->histogram);
+    if (rc)
+        return rc;
+    rc = write_histogram(group, named->histogram);
     H5Gclose(group);
     return rc;
 }
@@ -59,14 +61,14 @@ static int add_histogram(hid_t all, const struct hil_named_histogram *named)
 int hil_trace_add_histograms(struct hil_trace *trace, const struct hil_named_histogram *histograms,
                              unsigned count)
 {
-    int rc = 0;
+    hid_t all;
 
     trace_hdf5_enter();
     if (trace->error)
         return trace->error; /* the disk may be full; the file so far is safe */
-    const hid_t all = trace_hdf5_create_group(trace->file, HIL_HISTOGRAMS);
-    if (all < 0)
-        return trace_hdf5_error();
+    int rc = trace_hdf5_create_group(trace->file, HIL_HISTOGRAMS, &all);
+    if (rc)
+        return rc;
     for (unsigned i = 0; i < count && !rc; i++)
         rc = add_histogram(all, &histograms[i]);
     H5Gclose(all);

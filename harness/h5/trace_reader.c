@@ -355,7 +355,7 @@ int hil_trace_reader_open(struct hil_trace_reader **reader, const char *path)
         close(rc);
     made->file = rc < 0 ? -1 : H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (rc >= 0)
-        rc = made->file >= 0 ? 0 : errno ? -errno : -EBADMSG;
+        rc = made->file >= 0 ? 0 : trace_hdf5_reason(-EBADMSG);
     if (!rc)
         rc = open_all(made);
     if (rc) {
