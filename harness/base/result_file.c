@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file_save.h"
+
 int hil_result_open(const char *path, int flags)
 {
     /* Without O_NONBLOCK, open() would wait for the other end of a pipe. */
@@ -26,16 +28,24 @@ FILE *hil_result_read(const char *path)
     const int file = hil_result_open(path, O_RDONLY);
     FILE *stream = file < 0 ? NULL : fdopen(file, "r");
 
-    if (file < 0)
-        errno = -file;
-    else if (!stream)
+    const int error = file < 0 ? -file : errno;
+    if (file >= 0 && !stream)
         close(file);
+    errno = error;
     return stream;
 }
 
-FILE *hil_result_create(const char *path)
+static int result_make(const char *path)
 {
-    return unlink(path) && errno != ENOENT ? NULL : fopen(path, "wxe");
+    if (unlink(path) && errno != ENOENT)
+        return -errno;
+    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return file < 0 ? -errno : file;
+}
+
+FILE *hil_result_create(const char *path, int *rc)
+{
+    return hil_file_stream(result_make(path), rc);
 }
 
 int hil_result_folder(const char *path)

@@ -14,9 +14,9 @@ int hil_result_open(const char *path, int flags);
 /* The same for reading. Returns NULL with errno set. */
 FILE *hil_result_read(const char *path);
 
-/* Creates the file for writing. It takes the place of an existing one, also of a link. Returns NULL
- * with errno set. */
-FILE *hil_result_create(const char *path);
+/* Creates the file for writing; it takes the place of an existing one, also of a link. Returns a
+ * stream as hil_file_stream() does. */
+FILE *hil_result_create(const char *path, int *rc);
 
 /* Makes the folder, unless there is one. Returns 0 or a negative errno: -ELOOP if there is a link.
  */

@@ -218,15 +218,15 @@ static int start_guardian(struct hil_fix *fix, const struct loans *l)
         return -errno;
     fflush(NULL);
     fix->guardian = hil_fork_deaf();
+    int rc = fix->guardian < 0 ? -errno : 0;
     if (fix->guardian == 0) {
         close(ends[1]);
         guard(l, ends[0]);
     }
     close(ends[0]);
     fix->life = ends[1];
-    if (fix->guardian > 0)
+    if (!rc)
         return 0;
-    int rc = -errno;
     close(fix->life);
     fix->guardian = 0;
     return rc;

@@ -35,20 +35,17 @@ __attribute__((format(printf, 2, 3))) static FILE *create(struct hil_figure *fig
     vsnprintf(name, sizeof(name), format, arguments);
     va_end(arguments);
     const int rc = hil_run_path(path, figure->dir, "plot/%s", name);
-    FILE *file = rc ? NULL : hil_result_create(path);
+    FILE *file = rc ? NULL : hil_result_create(path, &figure->written);
     if (!file)
-        fail(figure, rc ? rc : -errno, path);
+        fail(figure, rc ? rc : figure->written, path);
     return file;
 }
 
 static void finish(struct hil_figure *figure, FILE *file, const char *what)
 {
-    errno = 0;
-    const int written = !ferror(file);
-    const int closed = fclose(file) == 0;
-
-    if (!written || !closed)
-        fail(figure, errno ? -errno : -EIO, what);
+    fclose(file);
+    if (figure->written)
+        fail(figure, figure->written, what);
 }
 
 static int make_folder(struct hil_figure *figure)

@@ -20,6 +20,7 @@ struct hil_figure {
     const char *dir, *name;
     FILE *messages; /* failures are reported here, a line each */
     FILE *values;   /* NAME.gp: callers may write "variable = number" lines to it */
+    int written;    /* the first error of writing its files; the streams know its address */
     int error;      /* the first error */
 };
 

@@ -205,11 +205,12 @@ static int hosts_start(const struct hosts *h, struct host *host)
         hosts_become(out[0], -1);
         hosts_exec_tar(host);
     }
+    const int rc = host->tar < 0 ? -errno : 0;
     close(in[0]);
     close(out[0]);
     close(out[1]);
     host->input = in[1];
-    return host->tar < 0 ? -EAGAIN : 0;
+    return rc;
 }
 
 static bool hosts_tell(const struct host *host, const char *secret, const char *scenario)

@@ -40,7 +40,9 @@ static int client_connect_to(const struct sockaddr *at, socklen_t at_size)
         error = ETIMEDOUT;
     else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size))
         error = errno;
-    if (!error && fcntl(fd, F_SETFL, 0) == 0) {
+    if (!error && fcntl(fd, F_SETFL, 0))
+        error = errno;
+    if (!error) {
         rendezvous_set_options(fd);
         return fd;
     }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../base/foreign.h"
+#include "../base/result_file.h"
 #include "../h5/run_files.h"
 
 static int make_directories(const char *path)
@@ -51,12 +52,14 @@ static int make_default(char *path, size_t size, const char *name)
 
 static int write_text(const char *path, const char *text)
 {
-    FILE *f = fopen(path, "w");
+    int rc = 0;
+    FILE *f = hil_result_create(path, &rc);
 
     if (!f)
-        return -errno;
-    int rc = fputs(text, f) == EOF ? -EIO : 0;
-    return fclose(f) == EOF && !rc ? -errno : rc;
+        return rc;
+    fputs(text, f);
+    fclose(f);
+    return rc;
 }
 
 /* Reads its command line: "hiloco run configs/dcdc20.yaml --out results/first"; empty if

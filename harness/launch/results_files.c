@@ -297,19 +297,23 @@ static int refuse_all_foreign(const char *path, enum hil_results_kind kind, FILE
 
 /* --- removing ---------------- */
 
+/* Returns an errno. The walk's own failures are -1, and only these. */
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
 {
     (void)status, (void)type, (void)where;
-    return remove(path) == 0 ? 0 : -errno;
+    return remove(path) == 0 ? 0 : errno;
 }
 
 static int remove_tree(void *arg, const char *path, const char *name)
 {
     char tree[HIL_PATH_BYTES];
-    const int rc = hil_run_path(tree, path, "%s", name);
+    int rc = hil_run_path(tree, path, "%s", name);
 
     (void)arg;
-    return rc ? rc : nftw(tree, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (rc)
+        return rc;
+    rc = nftw(tree, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return rc < 0 ? -errno : -rc;
 }
 
 int hil_results_clear(const char *path, enum hil_results_kind kind, FILE *messages)

@@ -156,31 +156,33 @@ static const void *part_take(struct part_bytes *b, uint64_t size)
     return at;
 }
 
-/* Returns the file's bytes, which the caller frees; NULL with errno set. */
-static void *part_load(const char *path, size_t *size)
+/* The caller frees the file's bytes. */
+static int part_load(const char *path, void **bytes, size_t *size)
 {
     FILE *file = hil_result_read(path);
-    char *bytes = NULL;
+    int rc = -EBADMSG;
 
     if (!file)
-        return NULL;
+        return -errno;
     const long end = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
     rewind(file);
-    errno = EBADMSG;
-    if (end >= 0 && (uint64_t)end <= PART_BYTES_MAX)
-        bytes = malloc((size_t)end + 1);
-    *size = bytes ? fread(bytes, 1, (size_t)end, file) : 0;
+    if (end >= 0 && (uint64_t)end <= PART_BYTES_MAX) {
+        *bytes = malloc((size_t)end + 1);
+        rc = *bytes ? 0 : -ENOMEM;
+    }
+    *size = rc ? 0 : fread(*bytes, 1, (size_t)end, file);
     fclose(file);
-    return bytes;
+    return rc;
 }
 
 static int part_unpack(const char *path, char **bytes, size_t *size)
 {
     size_t length;
-    void *packed = part_load(path, &length);
+    void *packed = NULL;
+    const int rc = part_load(path, &packed, &length);
 
-    if (!packed)
-        return -errno;
+    if (rc)
+        return rc;
     const unsigned long long room = ZSTD_getFrameContentSize(packed, length);
     const bool fits = room >= sizeof(struct part_head) && room <= PART_BYTES_MAX;
     *bytes = fits ? malloc(room) : NULL;

@@ -1,6 +1,5 @@
 #include "export.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@ struct table {
     struct hil_trace_rows rows;
     double next_step; /* step expected in the next row */
     FILE *to;
+    int written; /* the first error of it */
 };
 
 void export_number(double value, FILE *to)
@@ -101,12 +101,10 @@ static void put_row(struct table *table, size_t row)
 /* Writes the rows of the current block. */
 static int put_block(struct table *table)
 {
-    errno = 0;
     for (size_t row = 0; row < table->rows.count; row++)
         put_row(table, row);
-    if (fflush(table->to) == 0 && !ferror(table->to))
-        return 0;
-    return errno ? -errno : -EIO;
+    fflush(table->to);
+    return table->written;
 }
 
 static int put_rows(struct table *table)
@@ -124,14 +122,12 @@ static int put_rows(struct table *table)
 
 static int write_table(struct table *table, const char *path)
 {
-    table->to = hil_result_create(path);
+    table->to = hil_result_create(path, &table->written);
     if (!table->to)
-        return -errno;
-    int rc = put_rows(table);
-    errno = 0;
-    if (fclose(table->to) != 0 && !rc)
-        rc = errno ? -errno : -EIO;
-    return rc;
+        return table->written;
+    const int rc = put_rows(table);
+    fclose(table->to);
+    return rc ? rc : table->written;
 }
 
 /* "DIR/cell-007.csv" for the stream "cell/007". */

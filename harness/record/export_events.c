@@ -1,7 +1,5 @@
 #include "export_events.h"
 
-#include <errno.h>
-
 #include "../base/csv.h"
 #include "../base/result_file.h"
 
@@ -26,16 +24,14 @@ static void put_event(const struct hil_trace_event *event, FILE *to)
 
 int export_write_events(const struct hil_trace_events *events, const char *path)
 {
-    FILE *to = hil_result_create(path);
+    int rc = 0;
+    FILE *to = hil_result_create(path, &rc);
 
     if (!to)
-        return -errno;
-    errno = 0;
+        return rc;
     fputs(export_event_names, to);
     for (size_t i = 0; i < events->count; i++)
         put_event(&events->at[i], to);
-    const bool failed = ferror(to);
-    if (fclose(to) == 0 && !failed)
-        return 0;
-    return errno ? -errno : -EIO;
+    fclose(to);
+    return rc;
 }

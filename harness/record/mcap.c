@@ -141,9 +141,8 @@ static int mcap_write(struct hil_mcap *m, const void *data, size_t size)
 {
     if (!size)
         return m->rc;
-    errno = 0;
-    if (!m->rc && fwrite(data, 1, size, m->file) != size)
-        mcap_fail(m, errno ? -errno : -EIO);
+    if (!m->rc)
+        fwrite(data, 1, size, m->file);
     m->crc = (uint32_t)crc32_z(m->crc, data, size);
     m->at += size;
     return m->rc;
@@ -167,9 +166,9 @@ int hil_mcap_create(struct hil_mcap **mcap, const char *path)
 
     if (!m)
         return -ENOMEM;
-    m->file = hil_result_create(path);
+    m->file = hil_result_create(path, &m->rc);
     if (!m->file) {
-        const int rc = -errno;
+        const int rc = m->rc;
         free(m);
         return rc;
     }
@@ -494,9 +493,7 @@ int hil_mcap_close(struct hil_mcap *m)
         data_end(m);
         summary_write(m);
     }
-    errno = 0;
-    if (fclose(m->file) != 0)
-        mcap_fail(m, errno ? -errno : -EIO);
+    fclose(m->file);
     if (m->chunk_indices)
         fclose(m->chunk_indices);
     const int rc = m->rc;

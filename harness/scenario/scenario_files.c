@@ -17,9 +17,10 @@ static int find_file(struct scenario_node *block, const char *key, const char *f
     if (asprintf(&joined, "%s/%s", node->text[0] == '/' ? "" : folder, node->text) < 0)
         return -ENOMEM;
     char *whole = realpath(joined, NULL);
+    const int rc = !whole && errno == ENOMEM ? -ENOMEM : 0;
     free(joined);
     if (!whole)
-        return errno == ENOMEM ? -ENOMEM : 0;
+        return rc;
     free(node->text);
     node->text = whole;
     return 0;

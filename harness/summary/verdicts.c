@@ -1,8 +1,10 @@
 #include "verdicts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
+#include "../base/file_save.h"
 #include "../launch/launcher.h"
 
 /* --- a run's tests --------------------------------------------------------------------------- */
@@ -248,39 +250,37 @@ static void write_tap(FILE *to, const struct hil_tested *runs, unsigned count)
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-static int open_verdicts(FILE **file, const char *path)
+static FILE *open_verdicts(const char *path, int *rc)
 {
-    *file = !path ? NULL : strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-    if (!path || *file)
-        return 0;
-    const int rc = -errno;
-    fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(-rc));
-    return rc;
+    if (!path || *rc)
+        return NULL;
+    if (strcmp(path, "-") == 0)
+        return stdout;
+    const int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    FILE *file = hil_file_stream(to < 0 ? -errno : to, rc);
+    if (!file)
+        fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(-*rc));
+    return file;
 }
 
-static int close_verdicts(FILE *file)
+static void close_verdicts(FILE *file, int *rc)
 {
-    if (!file)
-        return 0;
-    const bool failed = ferror(file) != 0;
-    const int rc = file == stdout ? fflush(file) : fclose(file);
-
-    if (!rc && !failed)
-        return 0;
-    fprintf(stderr, "the verdicts cannot be written: %s\n", strerror(rc ? errno : EIO));
-    return rc ? -errno : -EIO;
+    if (file && file != stdout)
+        fclose(file);
+    else if (file && fflush(file) && !*rc)
+        *rc = -errno;
+    else if (file && ferror(file) && !*rc)
+        *rc = -EIO;
 }
 
 int hil_verdict_files_open(struct hil_verdict_files *files, const char *junit, const char *tap)
 {
     *files = (struct hil_verdict_files){0};
-    int rc = open_verdicts(&files->junit, junit);
-
-    if (!rc)
-        rc = open_verdicts(&files->tap, tap);
-    if (rc && files->junit)
-        close_verdicts(files->junit);
-    return rc;
+    files->junit = open_verdicts(junit, &files->rc);
+    files->tap = open_verdicts(tap, &files->rc);
+    if (files->rc)
+        close_verdicts(files->junit, &files->rc);
+    return files->rc;
 }
 
 int hil_verdict_files_end(struct hil_verdict_files *files, const struct hil_tested *runs,
@@ -290,7 +290,11 @@ int hil_verdict_files_end(struct hil_verdict_files *files, const struct hil_test
         write_junit(files->junit, runs, count);
     if (files->tap)
         write_tap(files->tap, runs, count);
-    const int rc = close_verdicts(files->junit), tap_rc = close_verdicts(files->tap);
+    close_verdicts(files->junit, &files->rc);
+    close_verdicts(files->tap, &files->rc);
+    const int rc = files->rc;
+    if (rc)
+        fprintf(stderr, "the verdicts cannot be written: %s\n", strerror(-rc));
     *files = (struct hil_verdict_files){0};
-    return rc ? rc : tap_rc;
+    return rc;
 }

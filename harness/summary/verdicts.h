@@ -21,6 +21,7 @@ const char *hil_tested_verdict(const struct hil_tested *run);
 /* Output files. They are opened before anything runs, so that no run is wasted if that fails. */
 struct hil_verdict_files {
     FILE *junit, *tap; /* NULL: not wanted */
+    int rc;            /* of writing them; the streams know its address */
 };
 
 /* A path is NULL if it is not wanted; "-" is standard output. Returns 0, or a negative errno after

@@ -374,10 +374,13 @@ static int save_tracefs(const struct hil_session *s, uint64_t *lost)
     char path[PATH_MAX];
 
     snprintf(path, sizeof path, "%s/kernel.txt", s->out);
-    FILE *to = hil_result_create(path);
-    int rc = to ? hil_tracefs_stop(&s->tracefs, to, lost) : -errno;
-    if (to && fclose(to) && !rc)
-        rc = -errno;
+    int rc = 0, stopped = 0;
+    FILE *to = hil_result_create(path, &rc);
+    if (to) {
+        stopped = hil_tracefs_stop(&s->tracefs, to, lost);
+        fclose(to);
+    }
+    rc = rc ? rc : stopped;
     if (rc)
         fprintf(stderr, "trace: %s: %s\n", path, strerror(-rc));
     return rc;

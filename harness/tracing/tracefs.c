@@ -43,19 +43,23 @@ __attribute__((format(printf, 3, 4))) static int put(int dir, const char *path, 
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    int rc = write(file, text, (size_t)length) == length ? 0 : -errno;
+    const ssize_t done = write(file, text, (size_t)length);
+    int rc = done == length ? 0 : done < 0 ? -errno : -EIO;
     close(file);
     return rc;
 }
 
-static FILE *open_text(int dir, const char *path)
+static int open_text(FILE **text, int dir, const char *path)
 {
     int file = openat(dir, path, O_RDONLY | O_CLOEXEC);
-    FILE *text = file < 0 ? NULL : fdopen(file, "r");
-
-    if (file >= 0 && !text)
-        close(file);
-    return text;
+    if (file < 0)
+        return -errno;
+    *text = fdopen(file, "r");
+    if (*text)
+        return 0;
+    const int rc = -errno;
+    close(file);
+    return rc;
 }
 
 static int open_dir(int at, const char *path)
@@ -186,12 +190,13 @@ static uint64_t count_overruns(int instance)
 
     for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
         snprintf(path, sizeof path, "per_cpu/cpu%ld/stats", cpu);
-        FILE *stats = open_text(instance, path);
-        while (stats && fgets(line, sizeof line, stats))
+        FILE *stats;
+        if (open_text(&stats, instance, path))
+            continue;
+        while (fgets(line, sizeof line, stats))
             if (sscanf(line, "overrun: %llu", &one) == 1)
                 all += one;
-        if (stats)
-            fclose(stats);
+        fclose(stats);
     }
     return all;
 }
@@ -200,15 +205,17 @@ int hil_tracefs_stop(const struct hil_tracefs *fs, FILE *to, uint64_t *lost)
 {
     char line[4096];
     int rc = put(fs->instance, "tracing_on", "0");
-    FILE *text = rc ? NULL : open_text(fs->instance, "trace");
+    FILE *text;
 
+    if (!rc)
+        rc = open_text(&text, fs->instance, "trace");
     *lost = count_overruns(fs->instance);
-    if (!text)
-        return rc ? rc : -errno;
+    if (rc)
+        return rc;
     while (fgets(line, sizeof line, text))
         fputs(line, to);
     fclose(text);
-    return ferror(to) ? -EIO : 0;
+    return 0;
 }
 
 void hil_tracefs_close(struct hil_tracefs *fs)

@@ -68,8 +68,9 @@ static int asking_send(int file, const json_t *request)
         return -ENOMEM;
     text[length] = '\n'; /* in place of the NUL */
     const ssize_t sent = send(file, text, length + 1, MSG_NOSIGNAL);
+    const int rc = sent == (ssize_t)length + 1 ? 0 : sent < 0 ? -errno : -EMSGSIZE;
     free(text);
-    return sent == (ssize_t)length + 1 ? 0 : sent < 0 ? -errno : -EMSGSIZE;
+    return rc;
 }
 
 int hil_asking_start(struct hil_asking **asking, const struct hil_found *run, const json_t *request)

@@ -1,5 +1,4 @@
 /* Writes the table of a sweep's points for other programs. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,14 +100,15 @@ static int csv_write(const struct sweep *s, const char *name,
     char path[4400];
 
     snprintf(path, sizeof path, "%s/%s", s->out, name);
-    FILE *to = hil_result_create(path);
-    if (to)
+    int rc = 0;
+    FILE *to = hil_result_create(path, &rc);
+    if (to) {
         put(s, to);
-    const bool failed = !to || ferror(to);
-    if ((!to || fclose(to) == 0) && !failed)
-        return 0;
-    fprintf(stderr, "%s: cannot be written\n", path);
-    return -EIO;
+        fclose(to);
+    }
+    if (rc)
+        fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(-rc));
+    return rc;
 }
 
 int sweep_write_csv(const struct sweep *s)

@@ -119,8 +119,9 @@ int hil_child_start(struct hil_child **child, char *const argv[])
     if (!c)
         return -ENOMEM;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets)) {
+        const int rc = -errno;
         free(c);
-        return -errno;
+        return rc;
     }
     char number[16];
     snprintf(number, sizeof number, "%d", CHILD_SOCKET);
