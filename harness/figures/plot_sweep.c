@@ -73,7 +73,8 @@ static void find_varying(struct plot_sweep *sweep)
         sweep->varying |= (uint64_t)find_other_value(sweep, i) << i;
 }
 
-bool plot_is_period(const char *key)
+/* Whether a key is the period of a node's loop. */
+static bool plot_is_period(const char *key)
 {
     static const char end[] = ".period_us";
     const size_t length = strlen(key);

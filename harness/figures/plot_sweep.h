@@ -50,9 +50,6 @@ void plot_sweep_close(struct plot_sweep *sweep);
 /* When the longest of the runs ends, in s. */
 double plot_sweep_end(const struct plot_sweep *sweep);
 
-/* Whether a key is the period of a node's loop. */
-bool plot_is_period(const char *key);
-
 /* The index of the only varying key if it is the period of a node's loop; else -1. */
 int plot_sweep_only_period(const struct plot_sweep *sweep);
 /* The key's name in words. */

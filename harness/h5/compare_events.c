@@ -122,14 +122,15 @@ static void events_compare(struct hil_event_comparison *c, const struct events_s
     }
 }
 
-double hil_event_difference_at(const struct hil_event_difference *d)
+/* The earliest time at which the difference shows. */
+static double events_difference_at(const struct hil_event_difference *d)
 {
     return fmin(d->a ? d->a->time_s : INFINITY, d->b ? d->b->time_s : INFINITY);
 }
 
 static int events_by_time(const void *a, const void *b)
 {
-    const double x = hil_event_difference_at(a), y = hil_event_difference_at(b);
+    const double x = events_difference_at(a), y = events_difference_at(b);
 
     return (x > y) - (x < y);
 }

@@ -34,7 +34,4 @@ int hil_compare_events(struct hil_event_comparison *comparison,
                        const struct hil_tolerance *tolerance);
 void hil_event_comparison_free(struct hil_event_comparison *comparison);
 
-/* The earliest time at which the difference shows. */
-double hil_event_difference_at(const struct hil_event_difference *difference);
-
 #endif

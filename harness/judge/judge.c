@@ -9,7 +9,8 @@
 #include "../summary/summary_values.h"
 #include "judge_parts.h"
 
-const char *hil_outcome_name(enum hil_outcome outcome)
+/* "passed" */
+static const char *judge_outcome_name(enum hil_outcome outcome)
 {
     static const char *const names[] = {[HIL_OUTCOME_PASSED] = "passed",
                                         [HIL_OUTCOME_FAILED] = "failed",
@@ -200,7 +201,7 @@ void hil_judgement_free(struct hil_judgement *j)
 static json_t *finding_json(const struct hil_finding *f)
 {
     json_t *json =
-        json_pack("{s:s, s:s}", "name", f->name, "verdict", hil_outcome_name(f->outcome));
+        json_pack("{s:s, s:s}", "name", f->name, "verdict", judge_outcome_name(f->outcome));
 
     if (f->judged)
         json_object_update_new(
@@ -221,7 +222,7 @@ void hil_judgement_add(const struct hil_judgement *j, json_t *summary)
 
     for (unsigned i = 0; i < j->count; i++)
         json_array_append_new(limits, finding_json(&j->at[i]));
-    json_object_set_new(summary, "verdict", json_string(hil_outcome_name(j->outcome)));
+    json_object_set_new(summary, "verdict", json_string(judge_outcome_name(j->outcome)));
     json_object_set_new(summary, "limits", limits);
 }
 
@@ -245,7 +246,7 @@ void hil_judgement_print(const struct hil_judgement *j, FILE *to)
     for (unsigned i = 0; i < j->count; i++)
         passed += j->at[i].outcome == HIL_OUTCOME_PASSED;
     fprintf(to, "  %-11s %s: %u of %u limits kept%s\n", "verdict",
-            j->outcome == HIL_OUTCOME_FAILED ? "FAILED" : hil_outcome_name(j->outcome), passed,
+            j->outcome == HIL_OUTCOME_FAILED ? "FAILED" : judge_outcome_name(j->outcome), passed,
             j->count, j->believed ? "" : ", by a run that is not valid");
     for (unsigned i = 0; i < j->count; i++)
         if (j->at[i].outcome != HIL_OUTCOME_PASSED)

@@ -23,9 +23,6 @@ enum hil_outcome {
     HIL_OUTCOME_SKIPPED, /* only for a limit: its subject did not run here, or is not measured */
 };
 
-/* "passed" */
-const char *hil_outcome_name(enum hil_outcome outcome);
-
 enum {
     /* The name of a signal, or of a link together with the name of an input. */
     HIL_FINDING_NAME_BYTES = HIL_LINK_NAME_BYTES + HIL_SIGNAL_NAME_BYTES + 3,

@@ -377,12 +377,6 @@ int hil_rendezvous_clock(struct hil_rendezvous *r, struct hil_machine_clock *clo
     return 0;
 }
 
-void hil_rendezvous_leave_to_parent(struct hil_rendezvous *r)
-{
-    if (r && r->fd >= 0)
-        close(r->fd);
-}
-
 void hil_rendezvous_close(struct hil_rendezvous *r)
 {
     if (!r)

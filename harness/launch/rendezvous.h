@@ -60,9 +60,6 @@ bool hil_rendezvous_is_lost(struct hil_rendezvous *rendezvous, char why[HIL_REND
  * same clock. Returns 0 or a negative errno. */
 int hil_rendezvous_clock(struct hil_rendezvous *rendezvous, struct hil_machine_clock *clock);
 
-/* Call it in a forked child, which leaves the sockets to its parent. */
-void hil_rendezvous_leave_to_parent(struct hil_rendezvous *rendezvous);
-
 void hil_rendezvous_close(struct hil_rendezvous *rendezvous);
 
 #endif

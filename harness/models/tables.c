@@ -13,12 +13,6 @@ int hil_quantity_find(const struct hil_quantities *table, const char *name)
     return -1;
 }
 
-void hil_quantity_values(const struct hil_quantities *table, double *values)
-{
-    for (unsigned i = 0; i < table->count; i++)
-        values[i] = table->at[i].value;
-}
-
 /* --- checks of a model ---------------------------------------------------------------------- */
 
 /* The first mistake in a row, in words; NULL: none. */

@@ -7,9 +7,6 @@
 /* The row called `name`, or -1. */
 int hil_quantity_find(const struct hil_quantities *table, const char *name);
 
-/* Fills values[] with the table's initial values. */
-void hil_quantity_values(const struct hil_quantities *table, double *values);
-
 /*
  * Checks that the harness can use a model: its interface version, functions and tables. Returns 0,
  * or -EINVAL with a message in `text`.

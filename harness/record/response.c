@@ -31,16 +31,6 @@ void hil_responses_init(struct hil_responses *r, void *memory, const struct hil_
     memcpy(r->events, events, event_count * sizeof *events);
 }
 
-void hil_responses_prepare(struct hil_responses *r)
-{
-    volatile uint64_t *count;
-
-    for (size_t i = 0; i < responses_count(r->event_count, r->measure_count); i++) {
-        count = &r->at[i].count;
-        *count = 0;
-    }
-}
-
 void hil_responses_set_band(struct hil_responses *r, unsigned measure, double band)
 {
     for (unsigned event = 0; event < r->event_count; event++)

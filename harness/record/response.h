@@ -62,9 +62,6 @@ void hil_responses_init(struct hil_responses *responses, void *memory,
 /* Sets the half-width of the measure's band, in its own unit; 0: a share of its reference. */
 void hil_responses_set_band(struct hil_responses *responses, unsigned measure, double band);
 
-/* Touches the memory so that no sample causes a page fault. */
-void hil_responses_prepare(struct hil_responses *responses);
-
 /* A time at which each of a writer's measures has a sample. */
 struct hil_moment {
     uint64_t t_ns;

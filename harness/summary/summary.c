@@ -366,6 +366,11 @@ static void print_hung(const struct hil_summary *sum, FILE *to)
     }
 }
 
+static void print_reason(const char *reason, void *to)
+{
+    fprintf(to, "  degraded    %s\n", reason);
+}
+
 void hil_summary_print(const struct hil_summary *sum, FILE *to)
 {
     const struct hil_scenario *s = sum->scenario;
@@ -393,26 +398,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
     if (sum->traced)
         fprintf(to, "  trace       %s/ctf, %llu events lost; kernel: %s\n", sum->out,
                 (unsigned long long)sum->traced->lost, sum->traced->kernel);
-    hil_summary_print_degraded(sum, "  degraded    ", to);
+    each_reason(sum, print_reason, to); /* each once */
     print_clocks(sum, to);
     fprintf(to, "  results     %s\n", sum->out);
-}
-
-struct lines {
-    const char *prefix;
-    FILE *to;
-};
-
-static void print_reason(const char *reason, void *arg)
-{
-    const struct lines *l = arg;
-
-    fprintf(l->to, "%s%s\n", l->prefix, reason);
-}
-
-void hil_summary_print_degraded(const struct hil_summary *sum, const char *prefix, FILE *to)
-{
-    struct lines l = {prefix, to};
-
-    each_reason(sum, print_reason, &l);
 }

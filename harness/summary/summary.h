@@ -35,7 +35,4 @@ int hil_summary_write(const struct hil_summary *summary, const char *path);
 
 void hil_summary_print(const struct hil_summary *summary, FILE *to);
 
-/* Prints each reason once, a line each with `prefix` in front. */
-void hil_summary_print_degraded(const struct hil_summary *summary, const char *prefix, FILE *to);
-
 #endif

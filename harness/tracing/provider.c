@@ -35,22 +35,6 @@ int hil_provider_load(char *why, size_t size)
     return 0;
 }
 
-void hil_provider_load_for(const struct hil_run *run, unsigned index)
-{
-    struct hil_executor_state *e = &run->state->executors[index];
-    char why[256];
-    cpu_set_t all;
-
-    if (!hil_session_wanted(run->scenario) && !hil_provider_wanted())
-        return;
-    sched_getaffinity(0, sizeof all, &all);
-    hil_leave_loops_cores(run->scenario); /* for the threads that the provider starts */
-    int rc = hil_provider_load(why, sizeof why);
-    sched_setaffinity(0, sizeof all, &all);
-    if (rc)
-        snprintf(e->degraded, sizeof e->degraded, "not traced: %s\n", why);
-}
-
 static bool any(const char *pattern)
 {
     glob_t found;
@@ -60,7 +44,8 @@ static bool any(const char *pattern)
     return some;
 }
 
-bool hil_provider_wanted(void)
+/* Whether a session daemon runs that the provider would report to. */
+static bool provider_wanted(void)
 {
     const char *home = getenv("LTTNG_HOME");
     char pattern[PATH_MAX];
@@ -68,4 +53,20 @@ bool hil_provider_wanted(void)
     home = home ? home : getenv("HOME");
     snprintf(pattern, sizeof pattern, "%s/.lttng/lttng-ust-sock-*", home ? home : "");
     return any("/var/run/lttng/lttng-ust-sock-*") || any(pattern);
+}
+
+void hil_provider_load_for(const struct hil_run *run, unsigned index)
+{
+    struct hil_executor_state *e = &run->state->executors[index];
+    char why[256];
+    cpu_set_t all;
+
+    if (!hil_session_wanted(run->scenario) && !provider_wanted())
+        return;
+    sched_getaffinity(0, sizeof all, &all);
+    hil_leave_loops_cores(run->scenario); /* for the threads that the provider starts */
+    int rc = hil_provider_load(why, sizeof why);
+    sched_setaffinity(0, sizeof all, &all);
+    if (rc)
+        snprintf(e->degraded, sizeof e->degraded, "not traced: %s\n", why);
 }

@@ -28,7 +28,4 @@ int hil_provider_load(char *why, size_t size);
  * session daemon runs. A failure is reported as a reason why the executor is `degraded`. */
 void hil_provider_load_for(const struct hil_run *run, unsigned index);
 
-/* Whether a session daemon runs that the provider would report to. */
-bool hil_provider_wanted(void);
-
 #endif

@@ -92,11 +92,6 @@ int hil_asking_start(struct hil_asking **asking, const struct hil_found *run, co
     return rc;
 }
 
-int hil_asking_file(const struct hil_asking *a)
-{
-    return a->file;
-}
-
 static int asking_grow(struct hil_asking *a)
 {
     const size_t size = a->size ? 2 * a->size : 4096;

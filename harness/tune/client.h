@@ -37,9 +37,6 @@ struct hil_asking;
 int hil_asking_start(struct hil_asking **asking, const struct hil_found *run,
                      const json_t *request);
 
-/* The descriptor to poll for POLLIN. */
-int hil_asking_file(const struct hil_asking *asking);
-
 /* Returns 1 with *answer, which the caller then owns; 0 if there is no answer yet; -ECONNRESET if
  * the run ended without an answer; or another negative errno. Never blocks. */
 int hil_asking_finish(struct hil_asking *asking, json_t **answer);

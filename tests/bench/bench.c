@@ -39,7 +39,8 @@ static const char help[] =
 
 static struct hil_clock bench_clock;
 
-void bench_prepare(void)
+/* Calibrates bench_now(). Must be called before any child process is made. */
+static void bench_prepare(void)
 {
     hil_clock_calibrate(&bench_clock);
 }

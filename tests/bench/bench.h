@@ -85,7 +85,4 @@ double bench_quartile(double *values, size_t count);
 /* The same by their median, for comparison with programs that report medians. Sorts the values. */
 double bench_median(double *values, size_t count);
 
-/* Calibrates bench_now(). Must be called before any child process is made. */
-void bench_prepare(void);
-
 #endif

@@ -24,7 +24,8 @@ bool kv_work_is_tracker(const struct loco_sim_actor *a, uint32_t threads)
     return a->index % threads == 0;
 }
 
-uint32_t kv_work_acting(const struct loco_sim_actor *a)
+/* How many threads have not ended, without the trackers, which serve the others until then. */
+static uint32_t kv_work_acting(const struct loco_sim_actor *a)
 {
     return *a->acting - a->mgr->count;
 }

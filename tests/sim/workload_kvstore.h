@@ -17,9 +17,6 @@ void kv_work_close(void *object);
 /* Whether the thread is its node's tracker: the first of its `threads` threads. */
 bool kv_work_is_tracker(const struct loco_sim_actor *a, uint32_t threads);
 
-/* How many threads have not ended, without the trackers, which serve the others until then. */
-uint32_t kv_work_acting(const struct loco_sim_actor *a);
-
 /* What a tracker does: serves until the other threads have ended, or its node has crashed. */
 void kv_work_track(struct loco_sim_actor *a);
 

@@ -136,6 +136,18 @@ static void var_body(struct node *n)
         CHECK(n, loco_owned_var_load(&word, &seen) == 0 && seen == 7);
     }
     CHECK(n, loco_barrier_wait(&bar) == 0);
+
+    /* So does one that waits for a limited time. */
+    seven = 8;
+    if (n->id == 0)
+        loco_owned_var_store(&word, &seven);
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    if (n->id != 0) {
+        struct loco_ack ack = loco_owned_var_pull_timed(&word, TEST_TIMEOUT);
+        CHECK(n, loco_ack_wait(&ack, TEST_TIMEOUT) == 0);
+        CHECK(n, loco_owned_var_load(&word, &seen) == 0 && seen == 8);
+    }
+    CHECK(n, loco_barrier_wait(&bar) == 0);
     loco_barrier_fini(&bar);
     loco_owned_var_fini(&large);
     loco_owned_var_fini(&word);

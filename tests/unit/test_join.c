@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "folder.h"
 #include "harness/hiloco_node.h"
@@ -67,7 +68,7 @@ struct joiner {
     int joined, stepped, left;
     int steps;
     double first, last;
-    uint64_t t_ns;
+    uint64_t t_ns, missed;
     char said[4096];
 };
 
@@ -109,6 +110,7 @@ static void *join_and_run(void *joiner)
         j->last = in[0];
         j->t_ns = hiloco_node_time_ns(node);
         out[0] = j->work(in[0]);
+        j->missed = hiloco_node_missed(node);
         if (++j->steps == j->leaves_after)
             break;
     }
@@ -171,6 +173,23 @@ Test(join, two_that_join_are_a_run)
     cr_expect_leq(one.last, 2 * one.steps);
     cr_expect_eq(one.t_ns % 1000000, 0);
     cr_expect_lt(one.t_ns, 50000000);
+}
+
+/* Much longer than its period. */
+static double give_late(double in)
+{
+    usleep(20000);
+    return in;
+}
+
+Test(join, it_counts_the_steps_that_it_missed)
+{
+    struct joiner one = {.node = "one", .work = count}, two = {.node = "two", .work = give_late};
+
+    run_both(&one, &two);
+    cr_expect_eq(two.joined, 0, "%s", two.said);
+    cr_expect_gt(two.steps, 1);
+    cr_expect_gt(two.missed, 0);
 }
 
 Test(join, it_keeps_a_record_and_a_summary)

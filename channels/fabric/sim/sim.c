@@ -20,7 +20,7 @@ static struct sim *sim_of(const struct loco_fabric *fabric)
 
 enum { SMALL = LOCO_INLINE_MAX };
 
-struct operation *sim_operation_new(struct sim *s, size_t size)
+static struct operation *sim_operation_new(struct sim *s, size_t size)
 {
     struct operation *o = s->spare;
 

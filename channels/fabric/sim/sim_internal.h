@@ -267,7 +267,6 @@ void sim_wake(struct sim_node *node);
 /* Executes the operation at its target, in one step. */
 void sim_execute(struct operation *operation);
 
-struct operation *sim_operation_new(struct sim *sim, size_t size);
 void sim_operation_free(struct sim *sim, struct operation *operation);
 
 /* Adds the operation to the end of its link's list. */

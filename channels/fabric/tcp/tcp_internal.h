@@ -352,9 +352,6 @@ bool tcp_lane_has_room(struct tcp_lane *lane, size_t size);
 /* Sends all that was posted, and waits until the kernel has it. */
 void tcp_lane_send_held(struct tcp_lane *lane);
 
-/* The newest of the link's operations before the first that waits for an answer. */
-uint64_t tcp_lane_done(const struct tcp_link *link);
-
 /* Adds the head of an answer to the output. Returns the room for its `size` bytes; NULL when the
  * peer asked for more than it may. */
 unsigned char *tcp_lane_answer(struct tcp_lane *lane, enum tcp_operation operation, uint16_t link,

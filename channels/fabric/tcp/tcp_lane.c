@@ -218,7 +218,8 @@ int tcp_lane_ask(struct tcp_link *l, struct tcp_request r, const void *data, siz
     return lane_post(lane, l, r, data, size);
 }
 
-uint64_t tcp_lane_done(const struct tcp_link *l)
+/* The newest of the link's operations before the first that waits for an answer. */
+static uint64_t lane_done_until(const struct tcp_link *l)
 {
     const struct tcp_lane *lane = atomic_load_explicit(&l->lane, memory_order_relaxed);
 
@@ -244,7 +245,7 @@ static void lane_finish(struct tcp_link *l, const struct tcp_pending *p)
 {
     atomic_fetch_sub_explicit(&l->waiting, 1, memory_order_release);
     atomic_store_explicit(&l->base.flushed, p->sequence, memory_order_release);
-    lane_raise_done(l, tcp_lane_done(l));
+    lane_raise_done(l, lane_done_until(l));
 }
 
 /* Whether `a` answers the oldest request. */

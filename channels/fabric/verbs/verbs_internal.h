@@ -246,7 +246,6 @@ int verbs_register(struct verbs_node *node, void *memory, size_t size, unsigned 
 
 /* --- verbs_link.c */
 
-int verbs_queue_open(struct verbs_queue *queue, struct ibv_context *device, unsigned size);
 void verbs_queue_close(struct verbs_queue *queue);
 int verbs_link_open(struct loco_node *node, uint32_t peer, uint64_t until, struct loco_link **link);
 void verbs_link_close(struct loco_link *link);

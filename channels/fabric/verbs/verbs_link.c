@@ -26,7 +26,7 @@ enum {
 
 /* --- completions ------------------------------------------------------------------------ */
 
-int verbs_queue_open(struct verbs_queue *q, struct ibv_context *device, unsigned size)
+static int queue_open(struct verbs_queue *q, struct ibv_context *device, unsigned size)
 {
     q->cq = ibv_create_cq(device, (int)size, NULL, NULL, 0);
     q->size = size;
@@ -369,11 +369,11 @@ static int link_choose_queue(struct verbs_link *l)
 
     if (!n->verbs->config.shared_completions) {
         l->queue = &l->own_queue;
-        return verbs_queue_open(l->queue, n->device, l->depth);
+        return queue_open(l->queue, n->device, l->depth);
     }
     l->queue = q;
     verbs_lock(&q->lock);
-    int rc = q->cq ? 0 : verbs_queue_open(q, n->device, SHARED_FIRST);
+    int rc = q->cq ? 0 : queue_open(q, n->device, SHARED_FIRST);
     unsigned size = q->size;
     while (!rc && q->used + l->depth > size)
         size *= 2;

@@ -12,7 +12,8 @@
 
 enum { TABLES_NAME_BYTES = 96, TABLES_ELEMENT_BYTES = 64, TABLES_DOC_BYTES = 640 };
 
-bool fmu_is_numeric(const struct fmu_variable *v)
+/* Whether a variable has numbers. */
+static bool fmu_is_numeric(const struct fmu_variable *v)
 {
     return v->type != FMU_STRING && v->type != FMU_BINARY && v->type != FMU_CLOCK;
 }

@@ -38,7 +38,4 @@ struct fmu_tables {
 int fmu_tables_make(struct fmu_tables *tables, const struct fmu_description *description,
                     const struct hil_said *said);
 
-/* Whether a variable has numbers. */
-bool fmu_is_numeric(const struct fmu_variable *variable);
-
 #endif

@@ -378,7 +378,8 @@ bool scenario_field_is_any(const cyaml_schema_field_t *field)
     return field->key != NULL && strcmp(field->key, "*") == 0;
 }
 
-bool scenario_is_general(const struct scenario_node *root)
+/* Whether `root` is a scenario in the general form, which has nodes or components. */
+static bool scenario_is_general(const struct scenario_node *root)
 {
     return scenario_node_get(root, "nodes") != NULL ||
            scenario_node_get(root, "components") != NULL;

@@ -76,8 +76,6 @@ struct scenario_schema {
     struct form_schema *form; /* for the power_controller form; NULL: the general form */
 };
 
-/* Whether `root` is a scenario in the general form, which has nodes or components. */
-bool scenario_is_general(const struct scenario_node *root);
 extern const cyaml_schema_value_t scenario_general;
 
 /* A mapping whose keys are names chosen by the scenario has a single field, with this name. */
