@@ -34,9 +34,8 @@ by_the_day() {
 # With round trips of 20 ms, the time of day is the better one as long as the kernel says that it is kept. On a
 # machine that is too busy, ptp4l may lose its master and step the clock: it is not kept until it is locked again.
 meets_by_the_day() {
-    local run
     tc qdisc add dev lo root netem delay 10ms
-    for run in 1 2 3; do
+    for _ in 1 2 3; do
         patiently kept && meets && by_the_day && return
         tail -n 5 "$work/ptp-near"
     done

@@ -6,7 +6,7 @@
 # An input that breaks a reader is left in BUILD/found. With SECONDS=0 only the corpus is tried.
 set -u
 build=$1 seconds=$2 name=$3
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 export LSAN_OPTIONS=suppressions=tests/leaks.supp:print_suppressions=0
 
 corpus=$build/corpus-$name

@@ -61,7 +61,7 @@ END
 } >"$work/later.c"
 mv "$work/later.c" "$work/channels"
 soname=$(objdump -p "$prefix/lib/libloco.so" | sed -n 's/^ *SONAME *//p')
-find "$work/channels" -name '*.c' | xargs -P 2 -I {} \
+find "$work/channels" -name '*.c' -print0 | xargs -0 -P 2 -I {} \
     sh -c "$cc -std=c17 -D_GNU_SOURCE -O1 -fPIC -fno-semantic-interposition -c -o {}.o {}"
 libraries=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --static --libs-only-l loco | sed 's/-lloco//')
 $cc -shared -Wl,-soname,"$soname" -Wl,--version-script,channels/loco.map -Wl,-z,defs -o "$work/$soname" \

@@ -4,7 +4,7 @@
 #
 #      test_install.sh [BUILD]
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 build=${1:-build}
 make=${MAKE:-make}
 cc=${CC:-gcc}
@@ -337,7 +337,7 @@ references() {
 
 no_warnings() {
     for p in $(pages); do
-        man -l --warnings -Tutf8 "$p" 2>&1 >/dev/null
+        { man -l --warnings -Tutf8 "$p" >/dev/null; } 2>&1
         tail -n +4 "$p" | grep -n '[[:space:]]$' && echo "${p##*/}: blanks at the end of a line"
     done >"$work/warnings"
     cat "$work/warnings"

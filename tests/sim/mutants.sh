@@ -63,7 +63,7 @@ try_mutant() {
     name=$(basename "$patch" .patch) dir=$work/$(basename "$patch" .patch)
     seeds=$(field seeds "$patch") workload=$(field workload "$patch")
     mkdir -p "$dir"
-    [ "$(field on "$patch")" != shm ] || soak=soak-shm
+    [ "$(field on "$patch")" != "shm" ] || soak="soak-shm"
     if [ $soak = soak-shm ] && [ "$(nproc)" -lt 2 ]; then
         echo "SKIPPED $name: it needs two cores"
         return

@@ -110,7 +110,8 @@ by_either() {
     started+=($!)
     named near '' "$build/controller" "${mixed[@]}" --out "$work/either" 2>&1 |
         tee "$work/families" || true
-    grep -q 'only over IPv4 come converter\[0\] from 10.73.0.2, and only over IPv6 converter\[1\] from fd74::2, so they cannot reach each other' "$work/families"
+    grep -q 'only over IPv4 come converter\[0\] from 10.73.0.2, and only over IPv6 converter\[1\] from fd74::2, so they cannot reach each other' \
+        "$work/families"
 }
 
 by_link_local() {
