@@ -21,7 +21,8 @@ BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
                   libcomedi-dev libngspice0-dev libzstd-dev zlib1g-dev libmicrohttpd-dev nettle-dev \
                   gnuplot-nox
-TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium python3-h5py
+TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium python3-h5py \
+                  clang-tidy codespell shellcheck
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
 DEVICE_PACKAGES := can-utils linuxptp
@@ -29,11 +30,13 @@ LAUNCHER_PACKAGES := openmpi-bin iproute2 tcsh \
                      $(if $(wildcard /usr/sbin/policy-rc.d),munge openssh-server slurm-client slurmctld slurmd)
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu mmdebstrap qemu-user zip
 CONTAINER_PACKAGES := buildah crun mmdebstrap
+COVERAGE_PACKAGES := gcovr
 DEB_PACKAGES   := debhelper dpkg-dev lintian mmdebstrap
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
 # These goals install missing packages. Other goals only list them.
-ifneq ($(filter run test test-rdma test-device test-launchers test-aarch64 test-container deb test-deb soak bench bench-rdma lateness sanitize fuzz fuzz-%,$(MAKECMDGOALS)),)
+ifneq ($(filter run test gates coverage test-rdma test-device test-launchers test-aarch64 test-container \
+                deb test-deb test-bare soak bench bench-rdma lateness sanitize fuzz fuzz-%,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
 NEEDED := $(BUILD)/packages-found
@@ -57,10 +60,12 @@ $(BUILD)/packages-installed-for-launchers: PACKAGES = $(LAUNCHER_PACKAGES)
 $(BUILD)/packages-installed-for-aarch64: PACKAGES = $(AARCH64_PACKAGES)
 $(BUILD)/packages-installed-for-container: PACKAGES = $(CONTAINER_PACKAGES)
 $(BUILD)/packages-installed-for-deb:   PACKAGES = $(DEB_PACKAGES)
+$(BUILD)/packages-installed-for-coverage: PACKAGES = $(COVERAGE_PACKAGES)
 $(BUILD)/packages-installed-for-rdma $(BUILD)/packages-installed-for-guest \
 $(BUILD)/packages-installed-for-device $(BUILD)/packages-installed-for-deb \
 $(BUILD)/packages-installed-for-fuzz $(BUILD)/packages-installed-for-launchers \
-$(BUILD)/packages-installed-for-aarch64 $(BUILD)/packages-installed-for-container: \
+$(BUILD)/packages-installed-for-aarch64 $(BUILD)/packages-installed-for-container \
+$(BUILD)/packages-installed-for-coverage: \
     | $(BUILD)/packages-installed
 
 MISSING = $(shell for p in $(PACKAGES); do \
@@ -72,7 +77,8 @@ $(BUILD)/packages-installed $(BUILD)/packages-installed-for-rdma \
 $(BUILD)/packages-installed-for-guest $(BUILD)/packages-installed-for-device \
 $(BUILD)/packages-installed-for-deb $(BUILD)/packages-installed-for-fuzz \
 $(BUILD)/packages-installed-for-launchers $(BUILD)/packages-installed-for-aarch64 \
-$(BUILD)/packages-installed-for-build $(BUILD)/packages-installed-for-container:
+$(BUILD)/packages-installed-for-build $(BUILD)/packages-installed-for-container \
+$(BUILD)/packages-installed-for-coverage:
 	@mkdir -p $(@D)
 	@if ! command -v dpkg-query >/dev/null; then \
 	    echo "no Debian here: these must be there already: $(PACKAGES)"; \
@@ -417,9 +423,23 @@ N ?= 20
 test-repeat: $(TESTED)
 	@tests/repeat $(BUILD) --times $(N) $(if $(FILTER),'$(FILTER)')
 
-# The rules of the tree itself.
-test-gates:
-	@tests/gates/run
+# Checks the tree itself: spelling, scripts, suspicious C, and the tree's own rules.
+gates test-gates: | $(BUILD)/packages-installed
+	@HILOCO_BUILD=$(BUILD) tests/gates/run
+
+# --- coverage: how much of channels/ and harness/run the tests execute ---------------------------
+
+# Those of COVERED: unit, sim and run. A test that fails does not end it.
+COVERED ?= unit sim run
+
+coverage: | $(BUILD)/packages-installed-for-coverage
+	$(MAKE) BUILD=$(BUILD)/coverage CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
+	    WARNINGS=-Wall coverage-run
+
+coverage-run: all $(COVERED:%=$(BUILD)/test-%)
+	@find $(BUILD) -name '*.gcda' -delete
+	-for t in $(COVERED); do HILOCO_BUILD=$(BUILD) $(BUILD)/test-$$t; done
+	@tests/coverage.py $(BUILD)
 
 # --- job launchers, really run ------------------------------------------------------------------
 
@@ -705,6 +725,10 @@ deb: | $(BUILD)/packages-installed-for-deb
 test-deb: deb
 	tests/install/test_deb.sh $(BUILD)/deb
 
+# Runs the README's commands as a newcomer does. Run it before each release.
+test-bare: | $(BUILD)/packages-installed-for-deb
+	tests/install/test_bare.sh $(BUILD)/bare
+
 # Tests the recipe of docs/container.md on a Debian that the test makes.
 test-container: | $(BUILD)/packages-installed-for-container
 	tests/container/run $(BUILD)/container
@@ -718,6 +742,8 @@ help:
 	@echo "make figure     draw the documents' figures again, when what they show has changed"
 	@echo "make test       run the tests; one stage of them: make test-S, S one of $(ALONE) $(BESIDE)"
 	@echo "make test-repeat N=20 tests that the clock could make fail, beside a load (FILTER='SUITE/TEST')"
+	@echo "make gates      check spelling, scripts, suspicious C, and the tree's own rules"
+	@echo "make coverage   how much of channels/ and harness/run tests execute (COVERED='$(COVERED)')"
 	@echo "make test-launchers start a scenario by mpirun, by srun and by ssh, all on this machine"
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
 	@echo "make test-device run tests of cards and CAN buses, in a guest (GUEST_KERNEL=$(GUEST_KERNEL))"
@@ -731,12 +757,16 @@ help:
 	@echo "make format     format the sources (format-check: only look)"
 	@echo "make install    install under PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
 	@echo "make deb        Debian packages, in $(BUILD)/deb; make test-deb installs them in a bare Debian"
+	@echo "make test-bare  run make run and make test in a bare Debian, from a clean clone of HEAD: before each release"
 	@echo "make test-container build a container image by docs/examples/container, and run scenarios in it"
 	@echo "make clean      remove $(BUILD)"
-	@echo "run, test, soak, bench, lateness, sanitize, fuzz, the rdma, device, aarch64 and container ones install missing packages first"
+	@echo "run, test, soak, bench, lateness, sanitize, fuzz, the rdma, device, aarch64, container and bare ones install missing packages first"
 
 # Not those of the builds below $(BUILD), which may be under way: fuzz, asan, aarch64...
 -include $(shell find $(addprefix $(BUILD)/,obj sim plain) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-unit test-run test-soak test-sim test-mutants test-install test-gates test-repeat test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb soak rivals bench bench-rdma lateness sanitize sanitize-run sanitize-threads fuzz $(FUZZERS:%=fuzz-%) fuzzers format format-check install clean help
+.PHONY: all run figure test test-unit test-run test-soak test-sim test-mutants test-install test-gates \
+        test-repeat test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb \
+        test-bare gates coverage coverage-run soak rivals bench bench-rdma lateness sanitize sanitize-run \
+        sanitize-threads fuzz $(FUZZERS:%=fuzz-%) fuzzers format format-check install clean help
 .DELETE_ON_ERROR:

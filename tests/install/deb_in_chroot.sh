@@ -1,10 +1,11 @@
+#!/bin/sh
 # Runs as root in a bare Debian: installs the packages in /packages, uses them, and removes them.
 set -eu
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
 ours() {
     find / -xdev \( -path /proc -o -path /packages -o -path /tmp \) -prune -o \
-        \( -name '*loco*' -o -path '*hiloco*' \) -print | grep -v '^/var/lib/dpkg/info\|^/deb_in' || :
+        \( -name '*loco*' -o -path '*hiloco*' \) -print | grep -v '^/var/lib/dpkg/info' || :
 }
 
 step() {
