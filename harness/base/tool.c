@@ -14,8 +14,6 @@
 #include "apart.h"
 #include "reap.h"
 
-extern char **environ;
-
 /* Starts the program with stdout and stderr going to the descriptor `says`. */
 static int start(const char *dir, char *const arguments[], int says, pid_t *child)
 {
