@@ -162,7 +162,7 @@ SHARED   := $(BUILD)/libloco.so.$(VERSION)
 HIL_SONAME := libhiloco.so.$(ABI)
 HIL_SHARED := $(BUILD)/libhiloco.so.$(VERSION)
 
-INSTALLED := $(SHARED) $(HIL_SHARED) $(BUILD)/install/libloco.a $(BUILD)/libloco-sim.a
+INSTALLED := $(SHARED) $(HIL_SHARED) $(BUILD)/installed/libloco.a $(BUILD)/libloco-sim.a
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
@@ -649,7 +649,7 @@ $(SHARED): channels/loco.map $(call objects,$(LOCO))
 	    -Wl,-z,defs -o $@ $(filter %.o,$^) $(LOCO_LIBS)
 
 # The archive is one object in which every symbol but the API's is local.
-$(BUILD)/install/libloco.a: channels/loco.map $(call objects,$(LOCO))
+$(BUILD)/installed/libloco.a: channels/loco.map $(call objects,$(LOCO))
 	@mkdir -p $(@D)
 	@sed -n 's/^ *\(loco_[a-z_]*\);$$/\1/p' $< >$(@D)/api
 	$(LD) -r -o $(@D)/loco.o $(filter %.o,$^)
@@ -684,7 +684,7 @@ install: all $(INSTALLED)
 	install -m 644 docs/examples/model/* $(AT)/share/hiloco/template
 	install -m 644 docs/examples/node/* $(AT)/share/hiloco/node
 	install -m 644 $(wildcard channels/loco-sim/*.h) $(AT)/include/loco-sim
-	install -m 644 $(BUILD)/install/libloco.a $(BUILD)/libloco-sim.a $(AT)/lib
+	install -m 644 $(BUILD)/installed/libloco.a $(BUILD)/libloco-sim.a $(AT)/lib
 	install -m 755 $(SHARED) $(AT)/lib
 	ln -sf $(notdir $(SHARED)) $(AT)/lib/$(SONAME)
 	ln -sf $(SONAME) $(AT)/lib/libloco.so

@@ -7,6 +7,7 @@
 #include "launch/signals.h"
 #include "launch/standard_files.h"
 #include "models/device/guardian.h"
+#include "scenario/yaml/scenario_report.h"
 
 static const char help[] =
     "usage: hiloco COMMAND [ARGUMENTS]\n"
@@ -57,6 +58,29 @@ static const struct {
     {"merge", hil_command_merge},
 };
 
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+/* One line that helps, after a word that is no command. */
+static void hiloco_suggest(const char *word, const char *next)
+{
+    const char *names[COMMANDS];
+
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    const char *near = scenario_near_miss(word, names, COMMANDS);
+    const char *of = next ? scenario_near_miss(next, names, COMMANDS) : NULL;
+
+    if (strcmp(word, "help") == 0 && of)
+        fprintf(stderr, "hiloco: hiloco %s --help explains %s\n", of, of);
+    else if (strcmp(word, "help") == 0)
+        fprintf(stderr, "hiloco: hiloco --help lists the commands, hiloco COMMAND --help explains "
+                        "one\n");
+    else if (near)
+        fprintf(stderr, "hiloco: there is no command %s (did you mean '%s'?)\n", word, near);
+    else
+        fprintf(stderr, "hiloco: there is no command %s; hiloco --help lists them\n", word);
+}
+
 static int hiloco_run(int argc, char **argv)
 {
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
@@ -67,7 +91,7 @@ static int hiloco_run(int argc, char **argv)
         hil_print_version();
         return HIL_EXIT_OK;
     }
-    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++) {
+    for (size_t i = 0; argc > 1 && i < COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name) != 0)
             continue;
         char name[32];
@@ -76,8 +100,9 @@ static int hiloco_run(int argc, char **argv)
         return commands[i].run(argc - 1, argv + 1);
     }
     if (argc > 1)
-        fprintf(stderr, "hiloco: there is no command %s\n", argv[1]);
-    fputs(help, stderr);
+        hiloco_suggest(argv[1], argc > 2 ? argv[2] : NULL);
+    else
+        fputs(help, stderr);
     return HIL_EXIT_USAGE;
 }
 

@@ -1,13 +1,16 @@
 #include <stdio.h>
 
 #include "../models/models.h"
+#include "../scenario/yaml/scenario_report.h"
 #include "commands.h"
 
 static const char help[] =
-    "usage: hiloco models [FILE]\n"
+    "usage: hiloco models [MODEL]\n"
     "\n"
-    "Lists the built-in models, or the model of FILE (a shared library, an FMU, a netlist, a\n"
-    "program or a device): parameters, inputs, outputs and initial states, with their units,\n"
+    "Lists the built-in models, or one of them, or the model of a file (a shared library, an FMU, "
+    "a\n"
+    "netlist, a program or a device): parameters, inputs, outputs and initial states, with their "
+    "units,\n"
     "defaults and ranges, under the names that a scenario uses.\n";
 
 static void print_table(const char *title, const struct hil_quantities *table, bool values)
@@ -52,6 +55,32 @@ static int print_provided(const char *file)
     return HIL_EXIT_OK;
 }
 
+/* A built-in model by its name, or the model of a file. */
+static int print_one(const char *name)
+{
+    const struct hil_model *m = hil_model_find(name);
+    const char *names[128], *near;
+    unsigned count = 0;
+
+    if (!m && hil_model_is_provided(name))
+        return print_provided(name);
+    if (m) {
+        print_model(m);
+        return HIL_EXIT_OK;
+    }
+    for (; hil_models[count] && count < sizeof names / sizeof names[0]; count++)
+        names[count] = hil_models[count]->name;
+    near = scenario_near_miss(name, names, count);
+    if (near)
+        fprintf(stderr, "hiloco models: there is no model %s (did you mean '%s'?)\n", name, near);
+    else
+        fprintf(stderr,
+                "hiloco models: there is no model %s; hiloco models lists them. A file is named by "
+                "its path: ./%s\n",
+                name, name);
+    return HIL_EXIT_USAGE;
+}
+
 int hil_command_models(int argc, char **argv)
 {
     struct hil_arguments a;
@@ -62,7 +91,7 @@ int hil_command_models(int argc, char **argv)
     if (rc)
         return hil_arguments_status(rc);
     if (file)
-        return print_provided(file);
+        return print_one(file);
     for (const struct hil_model *const *m = hil_models; *m; m++)
         print_model(*m);
     return HIL_EXIT_OK;

@@ -52,9 +52,17 @@ static const struct hil_provider *provider_of(const char *name)
     return NULL;
 }
 
+/* The name of a file where python:FILE:CLASS is needed. */
+static bool is_python_file(const char *name)
+{
+    const size_t length = strlen(name);
+
+    return length > 3 && strcmp(name + length - 3, ".py") == 0 && strncmp(name, "python:", 7) != 0;
+}
+
 bool hil_model_is_provided(const char *name)
 {
-    return provider_of(name) != NULL;
+    return provider_of(name) != NULL || is_python_file(name);
 }
 
 void hil_models_say_provided(char *text, size_t size)
@@ -204,6 +212,8 @@ int hil_model_load(const struct hil_loaded **loaded, const char *name, const cha
     const struct hil_provider *provider = provider_of(name);
     char *whole;
 
+    if (is_python_file(name))
+        return hil_say(said, -EINVAL, "it is a Python file; allowed: python:%s:CLASS", name);
     if (!provider)
         return hil_say(said, -ENOENT, "no provider takes such a name");
     if (!settings)

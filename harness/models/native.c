@@ -166,7 +166,8 @@ static int check_elf(int file, const struct hil_said *said)
                        strerror(errno));
     if (!S_ISREG(s.st_mode) || !read_header(file, &header))
         return hil_say(said, -ENOEXEC,
-                       "it is not a shared library (ELF); allowed: one that exports hiloco_model");
+                       "it is not a shared library (ELF)%s; allowed: one that exports hiloco_model",
+                       S_ISDIR(s.st_mode) ? " but a folder" : "");
     int rc = check_machine(&header, said);
     if (!rc && header.e_type != ET_DYN)
         rc = hil_say(said, -ENOEXEC, "it is not a shared library; allowed: one made by cc -shared");

@@ -153,13 +153,12 @@ function eventButtons(runs, view) {
 
 /* The page's data of each curve: one row for each block. Only the record has all rows. */
 function csvOf(plot) {
-    const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
     const lines = ['signal,unit,time_s,rows,least,greatest'];
 
     for (const {name, unit, curve} of plot.curves)
         for (let i = 0; i < curve.count; i++)
             if (curve.end[i] >= plot.x.from && curve.x[i] <= plot.x.to)
-                lines.push(`${quoted(name)},${quoted(unit)},${Number(curve.x[i].toFixed(9))},` +
+                lines.push(`${csvCell(name)},${csvCell(unit)},${Number(curve.x[i].toFixed(9))},` +
                            `${curve.rows[i]},${curve.low[i]},${curve.high[i]}`);
     return `${lines.join('\n')}\n`;
 }

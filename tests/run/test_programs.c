@@ -380,6 +380,38 @@ Test(programs, models_lists_all)
         cr_expect(strstr(e.out, words[i]), "there is no %s", words[i]);
 }
 
+/* What is nearly right gets one line with what is meant, and not the whole help. */
+Test(programs, a_mistake_in_the_first_words_gets_one_line)
+{
+    static const struct {
+        const char *words, *said;
+    } mistakes[] = {
+        {"rnu", "hiloco: there is no command rnu (did you mean 'run'?)\n"},
+        {"help", "hiloco: hiloco --help lists the commands, hiloco COMMAND --help explains one\n"},
+        {"help run", "hiloco: hiloco run --help explains run\n"},
+        {"frobnicate", "hiloco: there is no command frobnicate; hiloco --help lists them\n"},
+        {"models dc_moter",
+         "hiloco models: there is no model dc_moter (did you mean 'dc_motor'?)\n"},
+        {"models rc.py",
+         "hiloco models: rc.py: it is a Python file; allowed: python:rc.py:CLASS\n"},
+        {"check rc.py", "rc.py:1:1: a Python file; required: a scenario, a YAML file. It may be a "
+                        "model there: python:rc.py:CLASS\n"},
+        {"run rc.fmu",
+         "rc.fmu:1:1: a model; required: a scenario, a YAML file. hiloco models rc.fmu "
+         "shows it\n"},
+        {"run configs", "configs:1:1: a folder; required: a scenario, a YAML file\n"},
+    };
+
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        struct ended e = run_command("hiloco %s", mistakes[i].words);
+        expect_status(&e, 2);
+        cr_expect_str_eq(e.err, mistakes[i].said);
+    }
+    struct ended e = run_command("hiloco models dc_motor");
+    expect_status(&e, 0);
+    cr_expect_eq(strncmp(e.out, "dc_motor (continuous): ", 23), 0, "%s", e.out);
+}
+
 /* --- running ---------------- */
 
 /* "configs/ ships ...; a test runs them all." Long ones are cut. */

@@ -347,7 +347,7 @@ Test(parameters, mistakes_in_names)
                    "motor, cell, mix");
     expect_mistake(SERVO, SSV(REAL("motor.resistance", "1")),
                    "a.ssv:5:38: motor, a dc_motor, has no parameter 'resistance' (did you mean "
-                   "'resistance_ohm'?); allowed: resistance_ohm,");
+                   "'resistance_ohm'?)");
     expect_mistake(SERVO, SSV(REAL("motor", "1")),
                    "a.ssv:5:27: 'motor' names no parameter; allowed: COMPONENT.PARAMETER");
     expect_mistake(SERVO, SSV(REAL("cell.capacity_ah", "1")), "allowed: cell[*], or cell[0] to");

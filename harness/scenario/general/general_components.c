@@ -188,12 +188,14 @@ static const struct hil_quantities *component_table(const struct hil_model *m, c
 static void component_wrong(const struct general *g, const struct component_block *b,
                             const struct scenario_node *node, const struct hil_quantity *q)
 {
-    char found[128], range[128];
+    char found[128], range[128], remark[SCENARIO_REMARK_BYTES] = "";
 
+    if (node->kind == SCENARIO_SCALAR)
+        scenario_number_remark(node->text, q->unit, remark);
     scenario_say_range(q->min, q->max, q->unit, range, sizeof range);
-    scenario_mistake(g->report, &node->at, "components.%s.%s.%s is %s; allowed: a %snumber, %s",
+    scenario_mistake(g->report, &node->at, "components.%s.%s.%s is %s%s; allowed: a %snumber, %s",
                      b->group->name, b->key, q->name,
-                     scenario_node_describe(node, found, sizeof found),
+                     scenario_node_describe(node, found, sizeof found), remark,
                      q->flags & HIL_WHOLE ? "whole " : "", range);
 }
 

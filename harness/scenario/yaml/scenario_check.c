@@ -105,17 +105,15 @@ static void unknown_key(struct check *check, const struct scenario_entry *entry,
                         const cyaml_schema_value_t *value)
 {
     const char *names[FIELDS_MAX];
-    char allowed[TEXT_MAX];
+    char choice[SCENARIO_CHOICE_BYTES];
     size_t count = 0;
 
     for (const cyaml_schema_field_t *f = value->mapping.fields; f->key != NULL; f++)
         if (count < FIELDS_MAX)
             names[count++] = f->key;
-    const char *near = scenario_near_miss(entry->key, names, count);
-    scenario_say_fields(value->mapping.fields, allowed, sizeof(allowed));
-    scenario_mistake(check->report, &entry->at, "unknown key '%.60s' in %s%s%s%s; allowed: %s",
-                     entry->key, block_name(check), near == NULL ? "" : " (did you mean '",
-                     near == NULL ? "" : near, near == NULL ? "" : "'?)", allowed);
+    scenario_say_choice(entry->key, names, count, choice);
+    scenario_mistake(check->report, &entry->at, "unknown key '%.60s' in %s%s", entry->key,
+                     block_name(check), choice);
 }
 
 /* Whether an earlier entry has the same key; reports the later one. */
@@ -221,13 +219,23 @@ static enum scenario_kind kind_of(const cyaml_schema_value_t *value)
     }
 }
 
+static bool is_number(const cyaml_schema_value_t *value)
+{
+    return value->type == CYAML_FLOAT || value->type == CYAML_INT || value->type == CYAML_UINT;
+}
+
 static void check_scalar(struct check *check, const struct scenario_node *node,
                          const cyaml_schema_value_t *value, const struct scenario_key *key)
 {
+    char remark[SCENARIO_REMARK_BYTES] = "";
+
     if (value->type == CYAML_ENUM)
-        check_enum(check, node, value);
-    else if (!scenario_scalar_fits(check->schema, key, value->type, node))
-        wrong(check, node, value, "");
+        return check_enum(check, node, value);
+    if (scenario_scalar_fits(check->schema, key, value->type, node))
+        return;
+    if (is_number(value))
+        scenario_number_remark(node->text, key->unit, remark);
+    wrong(check, node, value, remark);
 }
 
 /* Checks a list that gives one value for each of several things. */

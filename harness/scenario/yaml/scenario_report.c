@@ -112,6 +112,8 @@ void scenario_say_choice(const char *word, const char *const *names, size_t coun
 
     if (near != NULL)
         used = (size_t)snprintf(text, SCENARIO_CHOICE_BYTES, " (did you mean '%.60s'?)", near);
+    if (near != NULL && count > SCENARIO_FEW_CHOICES)
+        return;
     used += (size_t)snprintf(text + used, SCENARIO_CHOICE_BYTES - used, "; allowed: %s",
                              count == 0 ? "none" : "");
     for (size_t i = 0; i < count && used + 64 < SCENARIO_CHOICE_BYTES; i++)

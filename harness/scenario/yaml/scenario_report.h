@@ -34,8 +34,16 @@ __attribute__((format(printf, 3, 4))) void scenario_mistake(struct scenario_repo
 /* The one of `names` that the writer of `word` most likely meant; NULL when none is similar. */
 const char *scenario_near_miss(const char *word, const char *const *names, size_t count);
 
-/* The text after a word that is not in `names`: " (did you mean 'period_us'?); allowed: period_us,
- * phase_us". Names that do not fit are left out. */
+/* The text after a text that is not a number of this unit: " (did you mean '20'?)" after "20us",
+ * and the like; "" if nothing helps. */
+enum { SCENARIO_REMARK_BYTES = 120 };
+void scenario_number_remark(const char *text, const char *unit, char remark[SCENARIO_REMARK_BYTES]);
+
+/* A suggestion is followed by a list of what is allowed only if that is no longer than this. */
+enum { SCENARIO_FEW_CHOICES = 8 };
+
+/* The text after a word that is not in `names`: " (did you mean 'period_us'?)", or "; allowed:
+ * period_us, phase_us", or both if there are few names. Names that do not fit are left out. */
 enum { SCENARIO_CHOICE_BYTES = 1200 };
 void scenario_say_choice(const char *word, const char *const *names, size_t count,
                          char text[SCENARIO_CHOICE_BYTES]);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <yaml.h>
 
 #include "scenario_tree.h"
@@ -434,12 +436,50 @@ static int read_file(const char *path, char **text, size_t *length)
     return error;
 }
 
+/* What a file or folder is that is no scenario, and what helps; false: it may be one. */
+static bool is_no_scenario(const char *path, struct scenario_report *report)
+{
+    static const char *const models[] = {".so", ".fmu", ".cir"};
+    const struct scenario_place place = {.file = path, .line = 1, .column = 1};
+    const char *end = strrchr(path, '.');
+    char inside[4200];
+    struct stat status;
+
+    snprintf(inside, sizeof(inside), "%s/scenario.yaml", path);
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        if (access(inside, F_OK) == 0)
+            scenario_mistake(report, &place, "a folder of results; its scenario is %s", inside);
+        else
+            scenario_mistake(report, &place, "a folder; required: a scenario, a YAML file");
+        return true;
+    }
+    if (end && strcmp(end, ".py") == 0) {
+        scenario_mistake(report, &place,
+                         "a Python file; required: a scenario, a YAML file. It may be a model "
+                         "there: python:%s:CLASS",
+                         path);
+        return true;
+    }
+    for (size_t i = 0; end && i < sizeof(models) / sizeof(models[0]); i++) {
+        if (strcmp(end, models[i]) != 0)
+            continue;
+        scenario_mistake(report, &place,
+                         "a model; required: a scenario, a YAML file. hiloco models %s shows it",
+                         path);
+        return true;
+    }
+    return false;
+}
+
 int scenario_tree_read(struct scenario_node **root, const char *path,
                        struct scenario_report *report)
 {
     struct scenario_place place = {.file = path, .line = 1, .column = 1};
     char *text = NULL;
     size_t length = 0;
+
+    if (is_no_scenario(path, report))
+        return -EINVAL;
     int error = read_file(path, &text, &length);
 
     if (error == -ENOMEM)
