@@ -326,6 +326,10 @@ $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tes
                                                 tests/verdicts.c tests/own_network.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
+# Tests are compiled faster than optimized ones would run, but for those that race with each other.
+RACING := $(CHANNEL_TESTS:%=tests/unit/test_%.c)
+$(call objects,$(filter-out $(RACING),$(wildcard tests/unit/*.c tests/run/*.c))): CFLAGS := $(patsubst -O%,-O0,$(CFLAGS))
+
 # tests/unit/test_no_memory.c wraps these functions to make allocations fail.
 ALLOCATIONS := malloc calloc realloc aligned_alloc tsearch asprintf
 $(BUILD)/test-unit: private LINK += $(ALLOCATIONS:%=-Wl,--wrap=%)
