@@ -425,7 +425,7 @@ test-install: all $(INSTALLED)
 # Suites many times beside a load, to find tests that depend on the machine.
 N ?= 20
 test-repeat: $(TESTED)
-	@tests/repeat $(BUILD) --times $(N) $(if $(FILTER),'$(FILTER)')
+	@tests/repeat $(BUILD) --times $(N) $(if $(FILTER),--filter '$(FILTER)')
 
 # Checks the tree itself: spelling, scripts, suspicious C, and the tree's own rules.
 gates test-gates: | $(BUILD)/packages-installed
