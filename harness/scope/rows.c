@@ -42,6 +42,13 @@ static bool rows_ring_fits(const struct hil_attached *run, uint64_t at, const st
            rows_fit(run, at + (r->rows - 1) * stride, r->width, word, word);
 }
 
+/* The oldest complete row after `count` were written. The next row may be being written, in the
+ * place of the oldest. */
+static uint64_t rows_oldest(const struct hil_rows *r, uint64_t count)
+{
+    return count < r->rows ? 0 : count - r->rows + 1;
+}
+
 int hil_rows_open(struct hil_rows *rows, const struct hil_attached *run, unsigned node)
 {
     struct hil_taps taps;
@@ -63,6 +70,7 @@ int hil_rows_open(struct hil_rows *rows, const struct hil_attached *run, unsigne
         rows->stride < rows->width || at > run->size || !rows_ring_fits(run, from + at, rows))
         return -EPROTO;
     rows->words = rows_at(run, from + at);
+    rows->next = rows_oldest(rows, hil_rows_count(rows));
     return 0;
 }
 
@@ -117,13 +125,6 @@ const struct hil_shown *hil_shown_find(const struct hil_shown_list *list, const 
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
-
-/* The oldest complete row after `count` were written. The next row may be being written, in the
- * place of the oldest. */
-static uint64_t rows_oldest(const struct hil_rows *r, uint64_t count)
-{
-    return count < r->rows ? 0 : count - r->rows + 1;
-}
 
 static void rows_copy(const struct hil_rows *r, uint64_t row, const uint32_t *places,
                       unsigned count, uint64_t *to)

@@ -176,6 +176,42 @@ Test(general, a_copy_of_a_scenario_finds_its_files)
     expect_same_file(in_workspace("one"), in_workspace("again"), "trace.h5");
 }
 
+static const char bare[] = "name: bare\nduration_s: 5\nmode: virtual\n"
+                           "nodes: {ctl: {period_us: 50}, plant: {period_us: 10, count: 3}}\n"
+                           "components:\n"
+                           "  law: {model: gain, node: ctl, count: 3}\n"
+                           "  lag: {model: first_order_lag, node: 'plant[*]'}\n"
+                           "  mix: {model: sum, node: ctl, width: 2}\n"
+                           "connections:\n"
+                           "- {from: 'lag[*].output', to: 'law[*].input'}\n"
+                           "- {from: 'law[*].output', to: 'lag[*].input', scale: -1, offset: 1}\n"
+                           "- {from: 'law[0].output', to: 'mix.input[0]'}\n"
+                           "- {from: 'law[1].output', to: 'mix.input[1]'}\n";
+
+/* A scenario without record and measures records everything, but not more than 16 MiB of it. */
+Test(general, without_a_record_all_signals_are_recorded)
+{
+    const char *path = in_workspace("bare.yaml"), *out = in_workspace("bare");
+
+    write_text(path, bare);
+    simulate_into(path, out);
+    cr_expect_eq(column_of(out, "ctl/law.input").width, 3);
+    cr_expect_eq(column_of(out, "ctl/law.output").width, 3);
+    cr_expect_eq(column_of(out, "ctl/mix.input").width, 2);
+    cr_expect_eq(column_of(out, "ctl/mix.output").width, 1);
+    const struct column plant = column_of(out, "plant/002/input");
+    cr_expect_eq(column_of(out, "plant/002/output").rows, plant.rows);
+    cr_expect_eq(plant.rows, 5e5 / 5, "%zu rows: one for each of five steps", plant.rows);
+
+    struct ended e = run_command("hiloco run %s --set duration_s=0.5 --quiet --out %s", path, out);
+    expect_status(&e, 0);
+    cr_expect_eq(column_of(out, "plant/002/input").rows, 5e4);
+
+    write_text(path, joined("%srecord: []\n", bare));
+    simulate_into(path, out);
+    cr_expect_not(has_column(out, "ctl/law.input"));
+}
+
 static void expect_refused_replay(const char *record, const char *expected)
 {
     const char *path = in_workspace("wrong.yaml");

@@ -61,7 +61,7 @@ static void expect_columns(const char *text, const char *const *sets, unsigned n
 
 Test(columns, of_a_node_that_records_nothing)
 {
-    EXPECT(GENERAL, 0, "time_s (s)");
+    EXPECT(GENERAL "record: []\n", 0, "time_s (s)");
 }
 
 /* Consecutive signals of one array and of one row of its model share a column. */

@@ -70,7 +70,7 @@ Test(view, captures_for_an_hour_without_growing)
 
 /* --- whole columns ---------------------------------------------------------------------------- */
 
-static json_int_t first_column;
+static json_int_t first_column, lost;
 
 static int take_first(void *arg, bool binary, const void *bytes, size_t size)
 {
@@ -83,6 +83,7 @@ static int take_first(void *arg, bool binary, const void *bytes, size_t size)
         json_t *head = json_loadb((const char *)bytes + sizeof length, length, 0, NULL);
         json_t *trace = json_array_get(json_object_get(head, "traces"), 0);
         first_column = json_integer_value(json_object_get(trace, "first"));
+        lost = json_integer_value(json_object_get(head, "lost"));
         json_decref(head);
     }
     return 0;
@@ -112,4 +113,5 @@ Test(view, a_roll_begins_with_the_run_or_with_a_whole_column)
 {
     cr_expect_eq(first_after(10), 0);
     cr_expect_eq(first_after(25), 3);
+    cr_expect_eq(lost, 0, "steps from before the page was opened do not count");
 }

@@ -1,5 +1,6 @@
 /* What is recorded and measured, and by which node. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,73 @@ static int record_entry(const struct general *g, const struct scenario_node *blo
             return rc;
     }
     return 0;
+}
+
+/* --- a scenario without record and measures ------------------------------------------------- */
+
+/* What the values of its record take at most, beyond a row of each node. */
+static const double RECORD_ALL_BYTES = 16 << 20;
+
+/* Records a row of the model's table, for all components of the array. */
+static int record_row(const struct general *g, const struct hil_array *array,
+                      const struct hil_quantity *row, struct general_elements *elements)
+{
+    char name[HIL_SIGNAL_NAME_BYTES];
+    const struct scenario_node text = {.kind = SCENARIO_SCALAR, .text = name, .at = g->root->at};
+
+    snprintf(name, sizeof name, "%s%s.%s%s", array->name, array->of ? "[*]" : "", row->name,
+             row->flags & HIL_WIDE ? "[*]" : "");
+    elements->count = 0;
+    int rc = general_signals(g, &text, GENERAL_EITHER, elements);
+    for (unsigned i = 0; !rc && i < elements->count; i++) {
+        const unsigned node = g->system->components[elements->at[i].component].node;
+        struct hil_signal signal;
+        general_signal_at(g, elements->at[i], node, &signal);
+        rc = general_record_add(g, node, signal);
+    }
+    return rc;
+}
+
+static int record_table(const struct general *g, const struct hil_array *array,
+                        const struct hil_quantities *table, struct general_elements *elements)
+{
+    const char *row = (const char *)table->at;
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < table->count; i++, row += table->row_size)
+        rc = record_row(g, array, (const void *)row, elements);
+    return rc;
+}
+
+/* All nodes leave out the same share of their steps. */
+static void record_thin_out(const struct general *g)
+{
+    const double duration = (double)(g->scenario->duration_ns + g->scenario->stop_ramp_ns);
+    struct hil_system *s = g->system;
+    double bytes = 0;
+
+    for (unsigned n = 0; n < s->node_count; n++)
+        if (s->nodes[n].recorded_count)
+            bytes += (s->nodes[n].recorded_count + 3) * sizeof(double) * duration /
+                     (double)s->nodes[n].timing.period_ns;
+    for (unsigned n = 0; n < s->node_count; n++)
+        s->nodes[n].decimation = (unsigned)fmin(fmax(ceil(bytes / RECORD_ALL_BYTES), 1), 1e9);
+}
+
+static int record_all(const struct general *g, struct general_elements *elements)
+{
+    const struct hil_system *s = g->system;
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < s->component_array_count; i++) {
+        const struct hil_array *array = &s->component_arrays[i];
+        const struct hil_model *model = s->components[array->first].model;
+        rc = record_table(g, array, &model->outputs, elements);
+        if (!rc)
+            rc = record_table(g, array, &model->inputs, elements);
+    }
+    record_thin_out(g);
+    return rc;
 }
 
 /* --- measures ------------------------------------------------------------------------------ */
@@ -319,11 +387,13 @@ int general_record(struct general *g)
     struct general_elements elements = {0};
     int rc = said ? 0 : -ENOMEM;
 
-    for (unsigned i = 0; !rc && i < list->count && !scenario_report_is_full(g->report); i++)
+    for (unsigned i = 0; !rc && list && i < list->count && !scenario_report_is_full(g->report); i++)
         rc = record_entry(g, list->entries[i].value, &elements, said);
-    free(elements.at);
     if (!rc)
         rc = record_measures(g);
+    if (!rc && !list && !g->system->measure_count)
+        rc = record_all(g, &elements);
+    free(elements.at);
     if (!rc)
         rc = record_measured(g, said);
     free(said);

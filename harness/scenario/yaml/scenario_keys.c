@@ -562,7 +562,8 @@ const struct scenario_key scenario_keys[] = {
     {"sources.*.record.shift_s", "s", "0", NUMBER, "Added to the time of each row"},
     {"sources.*.scale", "", "1", NUMBERS, "Factor for the value"},
 
-    {"record", "", "[]", NO_RANGE, "What is recorded"},
+    {"record", "", NULL, NO_RANGE,
+     "What is recorded; without record and measures, all signals, in at most 16 MiB"},
     {"record[].signals", "", NULL, TEXTS, "A signal, or a list of them"},
     {"record[].node", "", NULL, TEXT,
      "The node that records them: one that has them or receives them; without this key the one "

@@ -357,7 +357,7 @@ static const cyaml_schema_field_t general_fields[] = {
     OF_FIELDS("components", 0, component_any),
     OF_ENTRIES("connections", 0, &connection_entry),
     OF_FIELDS("sources", 0, source_any),
-    OF_ENTRIES("record", 0, &record_entry),
+    OF_ENTRIES("record", CYAML_FLAG_OPTIONAL, &record_entry),
     OF_FIELDS("measures", 0, measure_any),
     OF_FIELDS("faults", 0, scenario_faults_fields),
     OF_FIELDS("limits", 0, scenario_limits_fields),
