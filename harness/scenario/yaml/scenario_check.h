@@ -33,9 +33,6 @@ void scenario_say_allowed(const struct scenario_schema *schema, const struct sce
 /* "0 to 1e9 us" */
 void scenario_say_range(double min, double max, const char *unit, char *text, size_t size);
 
-/* Lists the names of fields, separated by commas. */
-void scenario_say_fields(const cyaml_schema_field_t *fields, char *text, size_t size);
-
 /* Parses "3" or "3-5" into *first and *last. False when the text is neither. */
 bool scenario_ids_parse(const char *text, unsigned *first, unsigned *last);
 

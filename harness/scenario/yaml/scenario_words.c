@@ -50,7 +50,7 @@ static void say_words(const struct scenario_schema *schema, const cyaml_schema_v
     }
 }
 
-void scenario_say_fields(const cyaml_schema_field_t *field, char *text, size_t size)
+static void scenario_say_fields(const cyaml_schema_field_t *field, char *text, size_t size)
 {
     for (text[0] = '\0'; field->key != NULL; field++)
         say_word(text, size, field->key);
