@@ -7,12 +7,18 @@
  * The inverter gives the requested voltage, limited to the circle that space-vector modulation can
  * reach, of radius Vdc / sqrt 3. A larger request keeps its direction and is shortened.
  *
- * The equations are not linear. The classical Runge-Kutta method solves them. It divides a period
- * into parts of at most a fiftieth of the windings' shortest time constant, but into no more than
- * 100 parts.
+ * The equations are not linear. A Runge-Kutta method of order 5 solves them. It divides a period
+ * into parts of at most a 25th of the fastest time constant: of the windings, of the electrical
+ * speed, of the friction, or of the exchange of energy between the currents and the inertia. The
+ * last ones depend on the state, so they are checked at each part, and the period is solved again,
+ * with more parts, if they have become much faster. A period that needs more than PMSM_PARTS_MAX is
+ * refused.
  */
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "instance.h"
 #include "models.h"
@@ -21,22 +27,48 @@ enum { PMSM_R, PMSM_LD, PMSM_LQ, PMSM_FLUX, PMSM_POLE_PAIRS, PMSM_J, PMSM_B };
 enum { PMSM_VD, PMSM_VQ, PMSM_VDC, PMSM_LOAD };
 enum { PMSM_ID, PMSM_IQ, PMSM_SPEED, PMSM_ANGLE, PMSM_STATES };
 enum { PMSM_TORQUE = PMSM_STATES, PMSM_DC_CURRENT };
-enum { PMSM_PARTS_MAX = 100 };
+enum { PMSM_PARTS_MAX = 10000, PMSM_PARTS_PER_TIME = 25 };
 
 struct pmsm {
     double x[PMSM_STATES];
     double r, ld, lq, flux, pole_pairs, inertia, friction;
-    double period_s, part_s;
-    unsigned parts;
+    double period_s;
+    hil_log_fn *log;
+    void *log_arg;
 };
 
-static void pmsm_divide(struct pmsm *p)
+/* An upper bound of the magnitude of the eigenvalues in state x. In the coordinates
+ * sqrt(3/2 L) i and sqrt(J) w, whose squares are energies, it is also one of the matrix's norm. */
+static double pmsm_fastest_per_s(const struct pmsm *p, const double *x)
 {
-    const double fastest_s = fmin(p->ld, p->lq) / p->r;
-    const double parts = fmin(fmax(ceil(50 * p->period_s / fastest_s), 1), PMSM_PARTS_MAX);
+    const double least_h = fmin(p->ld, p->lq), most_h = fmax(p->ld, p->lq);
+    const double linked_wb = p->flux + most_h * (fabs(x[PMSM_ID]) + fabs(x[PMSM_IQ]));
 
-    p->part_s = p->period_s / parts;
-    p->parts = (unsigned)parts;
+    return p->r / least_h + p->pole_pairs * fabs(x[PMSM_SPEED]) + p->friction / p->inertia +
+           p->pole_pairs * linked_wb * sqrt(1.5 / (least_h * p->inertia));
+}
+
+/* Returns `parts` as a whole number. Returns 0, after logging why in state x, if they are too many.
+ */
+static unsigned pmsm_checked(const struct pmsm *p, double parts, const double *x)
+{
+    char line[160];
+
+    if (parts <= PMSM_PARTS_MAX)
+        return parts > 1 ? (unsigned)parts : 1;
+    snprintf(line, sizeof line,
+             "at %.4g rad/s, %.4g A and %.4g A it changes within %.3g s; allowed: a period of at "
+             "most %d times that",
+             x[PMSM_SPEED], x[PMSM_ID], x[PMSM_IQ], 1 / pmsm_fastest_per_s(p, x),
+             PMSM_PARTS_MAX / PMSM_PARTS_PER_TIME);
+    p->log(p->log_arg, line);
+    return 0;
+}
+
+/* How many parts a period needs that begins in state x; 0 after logging why there are too many. */
+static unsigned pmsm_parts(const struct pmsm *p, const double *x)
+{
+    return pmsm_checked(p, ceil(PMSM_PARTS_PER_TIME * p->period_s * pmsm_fastest_per_s(p, x)), x);
 }
 
 static int pmsm_create(void **self, const struct hil_config *config)
@@ -46,7 +78,8 @@ static int pmsm_create(void **self, const struct hil_config *config)
 
     if (rc)
         return rc;
-    *(struct pmsm *)*self = (struct pmsm){
+    struct pmsm *made = *self;
+    *made = (struct pmsm){
         .x = {x[PMSM_ID], x[PMSM_IQ], x[PMSM_SPEED], x[PMSM_ANGLE]},
         .r = p[PMSM_R],
         .ld = p[PMSM_LD],
@@ -56,9 +89,14 @@ static int pmsm_create(void **self, const struct hil_config *config)
         .inertia = p[PMSM_J],
         .friction = p[PMSM_B],
         .period_s = config->period_s,
+        .log = config->log,
+        .log_arg = config->log_arg,
     };
-    pmsm_divide(*self);
-    return 0;
+    if (pmsm_parts(made, made->x))
+        return 0;
+    instance_destroy(made);
+    *self = NULL;
+    return -EDOM;
 }
 
 static int pmsm_tune(void *self, uint32_t place, double value)
@@ -72,9 +110,12 @@ static int pmsm_tune(void *self, uint32_t place, double value)
 
     if (!tunable[place])
         return -EDOM;
+    const double before = *tunable[place];
     *tunable[place] = value;
-    pmsm_divide(p);
-    return 0;
+    if (pmsm_parts(p, p->x))
+        return 0;
+    *tunable[place] = before;
+    return -EDOM;
 }
 
 /* The share of the requested voltages that the inverter gives, at most 1. */
@@ -104,21 +145,49 @@ static void pmsm_slope(const struct pmsm *p, const double *x, const double *in, 
     slope[PMSM_ANGLE] = x[PMSM_SPEED];
 }
 
-static void pmsm_advance(struct pmsm *p, const double *in, double given)
-{
-    static const double at[] = {0, 0.5, 0.5, 1}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
-    double k[PMSM_STATES] = {0}, sum[PMSM_STATES] = {0};
+/* The method of Dormand and Prince of order 5. Row i is what the slopes so far add to the state for
+ * slope i; the last row is for the end of the part. */
+enum { PMSM_STAGES = 6 };
+static const double pmsm_weights[PMSM_STAGES][PMSM_STAGES] = {
+    {1.0 / 5},
+    {3.0 / 40, 9.0 / 40},
+    {44.0 / 45, -56.0 / 15, 32.0 / 9},
+    {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+    {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
+    {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
+};
 
-    for (unsigned stage = 0; stage < 4; stage++) {
-        double there[PMSM_STATES];
-        for (unsigned i = 0; i < PMSM_STATES; i++)
-            there[i] = p->x[i] + at[stage] * p->part_s * k[i];
-        pmsm_slope(p, there, in, given, k);
-        for (unsigned i = 0; i < PMSM_STATES; i++)
-            sum[i] += weight[stage] * k[i];
+static void pmsm_advance(const struct pmsm *p, double *x, double part_s, const double *in,
+                         double given)
+{
+    double k[PMSM_STAGES][PMSM_STATES], there[PMSM_STATES];
+
+    memcpy(there, x, sizeof there);
+    for (unsigned stage = 0; stage < PMSM_STAGES; stage++) {
+        pmsm_slope(p, there, in, given, k[stage]);
+        for (unsigned i = 0; i < PMSM_STATES; i++) {
+            double sum = 0;
+            for (unsigned j = 0; j <= stage; j++)
+                sum += pmsm_weights[stage][j] * k[j][i];
+            there[i] = x[i] + part_s * sum;
+        }
     }
-    for (unsigned i = 0; i < PMSM_STATES; i++)
-        p->x[i] += p->part_s * sum[i];
+    memcpy(x, there, sizeof there);
+}
+
+/* Solves one period from the present state. Returns whether the parts were short enough. x is the
+ * state at its end, or after the part that was too long. */
+static bool pmsm_solve(const struct pmsm *p, unsigned parts, const double *in, double *x)
+{
+    const double part_s = p->period_s / parts, given = pmsm_given(in);
+
+    memcpy(x, p->x, sizeof p->x);
+    for (unsigned i = 0; i < parts; i++) {
+        pmsm_advance(p, x, part_s, in, given);
+        if (!(PMSM_PARTS_PER_TIME * part_s * pmsm_fastest_per_s(p, x) <= 2))
+            return false;
+    }
+    return true;
 }
 
 static int pmsm_output(const void *self, const double *in, double *out)
@@ -137,11 +206,15 @@ static int pmsm_output(const void *self, const double *in, double *out)
 static int pmsm_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     struct pmsm *p = self;
-    const double given = pmsm_given(in);
+    double x[PMSM_STATES];
 
     (void)t_ns;
-    for (unsigned i = 0; i < p->parts; i++)
-        pmsm_advance(p, in, given);
+    unsigned parts = pmsm_parts(p, p->x);
+    while (parts && !pmsm_solve(p, parts, in, x))
+        parts = pmsm_checked(p, 2.0 * parts, x);
+    if (!parts)
+        return -ERANGE;
+    memcpy(p->x, x, sizeof x);
     return pmsm_output(self, in, out);
 }
 

@@ -1,5 +1,7 @@
 /* Tests the motors and the battery against closed forms, and against a fine integration of
  * independently written equations. */
+#include <complex.h>
+#include <errno.h>
 #include <string.h>
 
 #include "model_rig.h"
@@ -106,6 +108,82 @@ Test(pmsm, agrees_with_a_fine_integration)
         for (int i = 0; i < 4; i++)
             expect_close(rig.out[i], x[i], 1e-6, "state");
     }
+    rig_end(&rig);
+}
+
+/* At a constant speed the currents are linear. With Ld = Lq = L and W = pole pairs times speed, the
+ * current i = id + j iq follows L i' = v - (R + j W L) i - j W flux, which has a closed form. */
+Test(pmsm, agrees_with_the_closed_form_at_any_electrical_speed)
+{
+    static const struct {
+        double r, l, flux, pairs, speed, period_s;
+    } cases[] = {{0.05, 1e-3, 0.02, 4, 800, 1e-3},  {0.02, 1e-3, 0.02, 4, 1000, 1e-3},
+                 {0.01, 2e-4, 0.02, 8, 1000, 5e-4}, {1e-6, 1e-3, 0, 4, -12000, 1e-3},
+                 {50, 1e-4, 0.02, 4, 10, 1e-4},     {0.5, 1e-3, 0.02, 4, 0, 0.5}};
+
+    for (unsigned c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        const double r = cases[c].r, l = cases[c].l, w = cases[c].pairs * cases[c].speed;
+        const double parameters[] = {r, l, l, cases[c].flux, cases[c].pairs, 1e9, 0};
+        struct rig rig = rig_open("pmsm", parameters, (const double[]){3, -1, cases[c].speed, 0},
+                                  cases[c].period_s);
+        rig.in[VD] = 1;
+        rig.in[VQ] = w * cases[c].flux + 2;
+        rig.in[VDC] = 1e6;
+        const double complex z = r + I * w * l;
+        const double complex end = (rig.in[VD] + I * (rig.in[VQ] - w * cases[c].flux)) / z;
+        for (int k = 1; k <= 40; k++) {
+            rig_step(&rig);
+            const double complex i = end + (3 - I - end) * cexp(-z / l * (k * cases[c].period_s));
+            expect_close(rig.out[ID], creal(i), 1e-7, "d current");
+            expect_close(rig.out[IQ], cimag(i), 1e-7, "q current");
+        }
+        rig_end(&rig);
+    }
+}
+
+/* A rotor without inertia to speak of, driven from rest: it is fast only within the period. */
+Test(pmsm, agrees_with_a_fine_integration_where_it_accelerates_within_a_period)
+{
+    const double parameters[] = {0.5, 1e-3, 1e-3, 0.02, 4, 1e-7, 0}, k = 1.5 * 4 * 0.02;
+    struct rig rig = rig_open("pmsm", parameters, NULL, 0.01);
+    double iq = 0, id = 0, w = 0;
+
+    rig.in[VQ] = 20;
+    rig_step(&rig);
+    for (int i = 0; i < 2000000; i++) { /* Heun's method */
+        const double h = 5e-9, d1 = (-0.5 * id + 4 * w * 1e-3 * iq) / 1e-3,
+                     q1 = (20 - 0.5 * iq - 4 * w * (1e-3 * id + 0.02)) / 1e-3, w1 = k * iq / 1e-7;
+        const double d = id + h * d1, q = iq + h * q1, v = w + h * w1;
+        id += h / 2 * (d1 + (-0.5 * d + 4 * v * 1e-3 * q) / 1e-3);
+        iq += h / 2 * (q1 + (20 - 0.5 * q - 4 * v * (1e-3 * d + 0.02)) / 1e-3);
+        w += h / 2 * (w1 + k * q / 1e-7);
+    }
+    expect_close(rig.out[ID], id, 1e-6, "d current");
+    expect_close(rig.out[IQ], iq, 1e-6, "q current");
+    expect_close(rig.out[SPEED], w, 1e-6, "speed");
+    rig_end(&rig);
+}
+
+/* Nothing is solved badly: what would need too many parts is refused, at the start or when it comes
+ * to that. */
+Test(pmsm, refuses_what_is_too_fast_for_its_period)
+{
+    double parameters[HIL_QUANTITIES_MAX];
+    struct rig rig;
+
+    rig_defaults(parameters, "pmsm");
+    cr_expect_eq(rig_try(&rig, "pmsm", 1, parameters, (const double[]){0, 0, 1e6, 0}, 1e-3), -EDOM);
+    cr_expect_not_null(strstr(rig_said, "allowed: a period"), "%s", rig_said);
+    parameters[4] = 1; /* one pair of poles */
+    parameters[5] = 1e-12;
+    cr_expect_eq(rig_try(&rig, "pmsm", 1, parameters, (const double[4]){0}, 1e-3), -EDOM);
+
+    rig = rig_open("pmsm", NULL, NULL, 1e-2);
+    cr_expect_eq(rig.model->tune(rig.self, 5, 1e-12), -EDOM);
+    rig.in[LOAD] = -1e6;
+    rig_said[0] = '\0';
+    cr_expect_eq(rig.model->step(rig.self, 1, rig.in, rig.out), -ERANGE);
+    cr_expect_not_null(strstr(rig_said, "allowed: a period"), "%s", rig_said);
     rig_end(&rig);
 }
 
