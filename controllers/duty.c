@@ -10,6 +10,7 @@ const struct hil_quantity duty_inputs[DUTY_INPUTS] = {
 
 const struct hil_quantity duty_outputs[DUTY_OUTPUTS] = {
     {"duty", "", 0, 0, 1, 0, "share of the switching period with the main switch on"},
+    {"enable", "", 1, 0, 1, HIL_ENABLE, "1 while the law computes the duty, 0 when it is safe"},
 };
 
 int duty_limits_init(struct duty_limits *limits, const double *last_two,

@@ -11,7 +11,7 @@
 
 /* The rows of duty_inputs. A law that needs no current uses only the rows before it. */
 enum { DUTY_REFERENCE, DUTY_VOLTAGE, DUTY_CURRENT, DUTY_INPUTS };
-enum { DUTY, DUTY_OUTPUTS };
+enum { DUTY, DUTY_ENABLE, DUTY_OUTPUTS };
 
 extern const struct hil_quantity duty_inputs[DUTY_INPUTS];
 extern const struct hil_quantity duty_outputs[DUTY_OUTPUTS];

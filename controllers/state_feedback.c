@@ -59,6 +59,7 @@ static int state_feedback_step(void *self, uint64_t t_ns, const double *in, doub
     (void)t_ns;
     out[DUTY] = duty_integrate(&law->integral, &law->limits, in[DUTY_REFERENCE] - in[DUTY_VOLTAGE],
                                -feedback, 0);
+    out[DUTY_ENABLE] = 1;
     return 0;
 }
 

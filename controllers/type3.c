@@ -106,6 +106,7 @@ static int type3_step(void *self, uint64_t t_ns, const double *in, double *out)
 
     law->duty[0] = duty_clamp(&law->limits, raw);
     out[DUTY] = law->duty[0];
+    out[DUTY_ENABLE] = 1;
     return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "averaged.h"
 
+#include "stretch.h"
+
 struct averaged {
     double x[CIRCUIT_STATES];
 
@@ -45,7 +47,7 @@ int averaged_create(void **self, const struct circuit_topology *topology,
         .topology = *topology,
         .period_s = config->period_s,
     };
-    circuit_init(&made->circuit, config->parameters);
+    circuit_init(&made->circuit, config);
     averaged_sample(made, averaged_share(topology->feeding, 0), circuit_inputs[CIRCUIT_LOAD].value);
     return 0;
 }
@@ -55,10 +57,23 @@ int averaged_output(const void *self, const double *in, double *out)
     const struct averaged *p = self;
     double c[CIRCUIT_STATES];
 
+    if (!circuit_is_enabled(in)) {
+        stretch_off_output(&p->circuit, &p->topology, in, p->x, out);
+        return 0;
+    }
     circuit_voltage(c, &p->circuit, averaged_share(p->topology.feeding, in[CIRCUIT_DUTY]),
                     in[CIRCUIT_LOAD]);
     circuit_output(out, c, p->x);
     return 0;
+}
+
+__attribute__((noinline)) static int averaged_step_off(struct averaged *p, const double *in,
+                                                       double *out)
+{
+    const int rc = stretch_all_off(&p->circuit, &p->topology, in, p->x, p->period_s);
+
+    stretch_off_output(&p->circuit, &p->topology, in, p->x, out);
+    return rc;
 }
 
 int averaged_step(void *self, uint64_t t_ns, const double *in, double *out)
@@ -68,6 +83,8 @@ int averaged_step(void *self, uint64_t t_ns, const double *in, double *out)
     const double source = averaged_share(p->topology.source, in[CIRCUIT_DUTY]);
 
     (void)t_ns;
+    if (__builtin_expect(!circuit_is_enabled(in), 0))
+        return averaged_step_off(p, in, out);
     if (feeding != p->feeding || in[CIRCUIT_LOAD] != p->load_ohm)
         averaged_sample(p, feeding, in[CIRCUIT_LOAD]);
 

@@ -2,7 +2,8 @@
  * Averaged converters: these models leave out the ripple of the switching period. They weight the
  * circuit's two switch positions by the duty cycle, and sample the resulting linear system exactly
  * over a step, with the duty held. Two pairs of numbers describe a topology (struct
- * circuit_topology).
+ * circuit_topology). While the gates are off there is nothing to average: the diodes conduct as
+ * they do in a switched model.
  */
 #ifndef HILOCO_PLANTS_AVERAGED_H
 #define HILOCO_PLANTS_AVERAGED_H

@@ -21,6 +21,7 @@ const struct hil_quantity circuit_inputs[CIRCUIT_INPUTS] = {
     {"duty", "", 0, 0, 1, HIL_REQUIRED, "share of the switching period with the main switch on"},
     {"input_voltage_v", "V", 48, 0, 1e5, 0, "voltage of the source"},
     {"load_ohm", "Ohm", 2.4, 1e-3, 1e9, 0, "resistance of the load"},
+    {"enable", "", 1, 0, 1, HIL_ENABLE, "below 0.5 all gates are off and only diodes conduct"},
 };
 
 const struct hil_quantity circuit_outputs[CIRCUIT_OUTPUTS] = {
@@ -50,14 +51,18 @@ static void circuit_add_resistances(struct circuit *circuit)
     circuit->resistance_ohm = circuit->inductor_ohm + circuit->switch_ohm;
 }
 
-void circuit_init(struct circuit *circuit, const double *parameters)
+void circuit_init(struct circuit *circuit, const struct hil_config *config)
 {
+    const double *parameters = config->parameters;
+
     *circuit = (struct circuit){
         .inductance_h = parameters[CIRCUIT_INDUCTANCE],
         .capacitance_f = parameters[CIRCUIT_CAPACITANCE],
         .inductor_ohm = parameters[CIRCUIT_INDUCTOR_RESISTANCE],
         .switch_ohm = parameters[CIRCUIT_SWITCH_RESISTANCE],
         .esr_ohm = parameters[CIRCUIT_ESR],
+        .log = config->log,
+        .log_arg = config->log_arg,
     };
     circuit_add_resistances(circuit);
 }

@@ -9,10 +9,12 @@
  *
  * For one switch position, `source` and `feeding` are 0 or 1. In the averaged model they are the
  * shares of a switching period for which each connection exists. With synchronous switches the
- * conduction is continuous and the current may reverse; a diode (switched.h) prevents that.
+ * conduction is continuous and the current may reverse; a diode (stretch.h) prevents that.
  */
 #ifndef HILOCO_PLANTS_CIRCUIT_H
 #define HILOCO_PLANTS_CIRCUIT_H
+
+#include <stdbool.h>
 
 #include "linear.h"
 #include "model.h"
@@ -30,7 +32,7 @@ enum {
     CIRCUIT_DEAD_TIME,
     CIRCUIT_PARAMETERS,
 };
-enum { CIRCUIT_DUTY, CIRCUIT_INPUT_VOLTAGE, CIRCUIT_LOAD, CIRCUIT_INPUTS };
+enum { CIRCUIT_DUTY, CIRCUIT_INPUT_VOLTAGE, CIRCUIT_LOAD, CIRCUIT_ENABLE, CIRCUIT_INPUTS };
 enum { CIRCUIT_OUT_VOLTAGE, CIRCUIT_OUT_CURRENT, CIRCUIT_OUTPUTS };
 enum { CIRCUIT_CURRENT, CIRCUIT_VOLTAGE, CIRCUIT_STATES }; /* iL and vC: the vector x */
 
@@ -52,9 +54,11 @@ struct circuit {
     double inductor_ohm, switch_ohm;
     double resistance_ohm; /* inductor_ohm + switch_ohm */
     double esr_ohm;
+    hil_log_fn *log;
+    void *log_arg;
 };
 
-void circuit_init(struct circuit *circuit, const double *parameters);
+void circuit_init(struct circuit *circuit, const struct hil_config *config);
 
 /* Like hil_model.tune, for the parameters up to and including the ESR. */
 int circuit_tune(struct circuit *circuit, uint32_t place, double value);
@@ -66,6 +70,13 @@ void circuit_equations(struct linear *equations, const struct circuit *circuit, 
 /* vo = c x of the equations above. */
 void circuit_voltage(double c[CIRCUIT_STATES], const struct circuit *circuit, double feeding,
                      double load_ohm);
+
+/* Whether the gates are driven. Otherwise all of them are off, and only diodes conduct (stretch.h).
+ */
+static inline bool circuit_is_enabled(const double *in)
+{
+    return in[CIRCUIT_ENABLE] >= 0.5;
+}
 
 /* The outputs in state x, given the c of circuit_voltage. */
 static inline void circuit_output(double *out, const double *c, const double *x)

@@ -71,6 +71,8 @@ enum {
     HIL_TUNABLE = 2,  /* for parameters: tune() can change it */
     HIL_WHOLE = 4,    /* for parameters: whole numbers only */
     HIL_WIDE = 8,     /* an array with as many places as the component is wide; not for states */
+    HIL_ENABLE = 16,  /* for inputs of continuous models and outputs of sampled ones: 1 enables, and
+                       * 0 disables, which is its safe value unless the scenario gives another */
 };
 
 /* A row: a parameter, an input, an output or a state. */

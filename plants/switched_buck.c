@@ -20,6 +20,7 @@
 #include "circuit.h"
 #include "instance.h"
 #include "models.h"
+#include "stretch.h"
 #include "switching.h"
 
 struct switched_buck {
@@ -67,7 +68,7 @@ static double share_on(const struct switched_buck *plant)
     return on < 1 ? on : 1;
 }
 
-static void advance_slot(struct switched_buck *plant, const double *in)
+static int advance_slot(struct switched_buck *plant, const double *in)
 {
     if (plant->switching.slot == 0)
         plant->duty = in[CIRCUIT_DUTY];
@@ -76,8 +77,12 @@ static void advance_slot(struct switched_buck *plant, const double *in)
     if (on != plant->on)
         sample_on(plant, on);
 
-    linear_advance(&plant->sampled, plant->x, in[CIRCUIT_INPUT_VOLTAGE]);
     switching_next(&plant->switching);
+    if (!circuit_is_enabled(in))
+        return stretch_all_off(&plant->circuit, &circuit_buck, in, plant->x,
+                               plant->switching.slot_s);
+    linear_advance(&plant->sampled, plant->x, in[CIRCUIT_INPUT_VOLTAGE]);
+    return 0;
 }
 
 static int switched_buck_create(void **self, const struct hil_config *config)
@@ -94,7 +99,7 @@ static int switched_buck_create(void **self, const struct hil_config *config)
         .x = {config->states[CIRCUIT_CURRENT], config->states[CIRCUIT_VOLTAGE]},
         .switching = switching,
     };
-    circuit_init(&made->circuit, config->parameters);
+    circuit_init(&made->circuit, config);
     sample_load(made, circuit_inputs[CIRCUIT_LOAD].value);
     return 0;
 }
@@ -117,10 +122,11 @@ static int switched_buck_step(void *self, uint64_t t_ns, const double *in, doubl
     (void)t_ns;
     if (in[CIRCUIT_LOAD] != p->load_ohm)
         sample_load(p, in[CIRCUIT_LOAD]);
-    for (unsigned i = 0; i < p->switching.slots_per_step; i++)
-        advance_slot(p, in);
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < p->switching.slots_per_step; i++)
+        rc = advance_slot(p, in);
     circuit_output(out, p->c, p->x);
-    return 0;
+    return rc;
 }
 
 static int switched_buck_tune(void *self, uint32_t place, double value)

@@ -21,13 +21,19 @@ static void stop_begin_part(struct hil_step *s, struct step_part *p)
     s->old++;
 }
 
+/* A law of which nothing but the default is known continues. */
+static bool stop_has_ramp(const struct step_part *p)
+{
+    return p->config->safe && (p->config->safe_given || p->model->kind == HIL_CONTINUOUS);
+}
+
 static void stop_begin(struct hil_step *s, uint64_t due)
 {
     s->stopping = s->has_ages = true;
     s->plain = false;
     s->stop_first_ns = due;
     for (unsigned i = 0; i < s->part_count; i++)
-        if (s->parts[i].config->safe)
+        if (stop_has_ramp(&s->parts[i]))
             stop_begin_part(s, &s->parts[i]);
 }
 
@@ -65,7 +71,7 @@ static void stop_move(struct hil_step *s, uint64_t due)
         stop_begin(s, due);
     const double share = stop_share(s, due);
     for (unsigned i = 0; i < s->part_count; i++)
-        if (s->parts[i].config->safe)
+        if (stop_has_ramp(&s->parts[i]))
             stop_move_part(s, &s->parts[i], share);
 }
 

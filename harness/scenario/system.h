@@ -90,6 +90,7 @@ struct hil_component {
     const double *parameters; /* in the order of the model's table; a wide row has `width` values */
     const double *states;
     const double *safe;     /* for a sampled model its outputs, else its inputs; NULL: not given */
+    bool safe_given;        /* the scenario gives some of them */
     bool computation_delay; /* its outputs take effect one step later */
     enum hil_on_error on_error;
     unsigned in, in_count; /* its range in the node's inputs */

@@ -156,6 +156,106 @@ Test(watchdogs, a_law_with_an_old_input_is_safe_in_the_same_step)
     cr_expect_eq(duty_from(out, 0.00023), 0.07);
 }
 
+/* --- all gates off ---------------- */
+
+/* A converter with a charged output. */
+#define CHARGED                                                                                    \
+    "hiloco run configs/quickstart.yaml --set duration_s=0.005 "                                   \
+    "--set recording.converter_decimation=1 --set converters.initial.voltage_v=12 "
+
+static void expect_off_from(const char *out, const char *current, double from_s)
+{
+    char time_path[128];
+
+    snprintf(time_path, sizeof time_path, "%.*s/time_s", (int)(strrchr(current, '/') - current),
+             current);
+    const struct column time = column_of(out, time_path), a = column_of(out, current);
+    cr_assert_gt(time.at[time.rows - 1], from_s);
+    for (size_t i = 0; i < time.rows; i++)
+        cr_assert(time.at[i] < from_s || a.at[i] == 0, "%g s: %g A", time.at[i], a.at[i]);
+}
+
+/* With a duty of 0 alone the low-side switch would take the charge out. */
+Test(watchdogs, safe_turns_all_gates_off)
+{
+    static const char *const plants[] = {"buck", "switched_buck", "dead_time_buck", NULL};
+    static const char *const causes[] = {
+        "--set network.latency_up_us=300 --set controller.age_limit_us=200 --set "
+        "controller.on_old=safe",
+        "--set network.latency_up_us=300 --set controller.input_age_limit_us=200 --set "
+        "controller.on_stale_input=safe --set validity.stale_inputs=1000",
+        LATE_DUTIES "--set converters.on_old=safe",
+        "--set network.latency_down_us=300 --set converters.input_age_limit_us=200 --set "
+        "converters.on_stale_input=safe --set validity.stale_inputs=1000",
+        NULL,
+    };
+
+    for (const char *const *plant = plants; *plant; plant++)
+        for (const char *const *cause = causes; *cause; cause++) {
+            const char *out = in_workspace("out");
+            struct ended e =
+                run_command(CHARGED "--set converters.plant=%s %s --out %s", *plant, *cause, out);
+            expect_status(&e, 0);
+            expect_off_from(out, "converter/000/current_a", 0.0004);
+        }
+}
+
+/* A duty that the user gives is one that is applied. */
+Test(watchdogs, a_safe_duty_keeps_the_gates_driven)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command(CHARGED LATE_DUTIES "--set converters.on_old=safe "
+                                                     "--set converters.duty_safe=0.25 --out %s",
+                                 out);
+
+    expect_status(&e, 0);
+    const struct column voltage = column_of(out, "converter/000/voltage_v");
+    cr_expect_float_eq(voltage.at[voltage.rows - 1], 0.25 * 48 * 2.4 / 2.44, 0.1);
+}
+
+#define STAGES                                                                                     \
+    "name: stages\nduration_s: 0.003\nmode: virtual\n"                                             \
+    "nodes: {board: {period_us: 10}, far: {period_us: 10}}\n"                                      \
+    "components:\n"                                                                                \
+    "  stage: {model: dead_time_buck, node: board, initial: {voltage_v: 12}}\n"                    \
+    "  law: {model: gain, node: far, parameters: {gain: 0}}\n"                                     \
+    "connections:\n"                                                                               \
+    "  - {from: stage.voltage_v, to: law.input}\n"                                                 \
+    "  - {from: law.output, to: stage.duty%s}\n"                                                   \
+    "record: [{signals: [stage.current_a, stage.enable], node: board}]\n%s"
+
+/* Nobody says what is safe for the stage. */
+Test(watchdogs, what_enables_a_component_is_off_when_it_is_safe)
+{
+    char *text = NULL;
+    const char *out = in_workspace("out");
+
+    cr_assert_geq(asprintf(&text, STAGES, ", age_limit_us: 100, on_old: safe",
+                           "network: {latency_us: 300}\n"),
+                  0);
+    write_text(in_workspace("stages.yaml"), text);
+    free(text);
+    struct ended e = run_command("hiloco run %s --out %s", in_workspace("stages.yaml"), out);
+    expect_status(&e, 0);
+    const struct column enable = column_of(out, "board/enable");
+    cr_expect_eq(enable.at[enable.rows - 1], 0);
+    expect_off_from(out, "board/current_a", 0.0003);
+}
+
+/* From the middle of the ramp on. */
+Test(watchdogs, a_clean_stop_turns_all_gates_off)
+{
+    char *text = NULL;
+    const char *out = in_workspace("out");
+
+    cr_assert_geq(asprintf(&text, STAGES, "", "stop_ramp_s: 0.002\n"), 0);
+    write_text(in_workspace("stages.yaml"), text);
+    free(text);
+    struct ended e = run_command("hiloco run %s --out %s", in_workspace("stages.yaml"), out);
+    expect_status(&e, 0);
+    expect_off_from(out, "board/current_a", 0.0042);
+}
+
 Test(watchdogs, an_old_input_ends_the_run)
 {
     struct ended e =

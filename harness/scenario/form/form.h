@@ -36,7 +36,9 @@ bool form_law_fits(const struct hil_model *model, char why[FORM_WHY_BYTES]);
 const struct hil_model *form_plant_named(const char *name);
 const struct hil_model *form_law_named(const char *name);
 
-/* The plant's input that the law feeds; it is not among converters.parameters. */
+/* The duty, or what enables it: inputs of the plant that the law feeds, which are not among
+ * converters.parameters.
+ */
 bool form_is_duty(const char *input);
 
 /* A parameter of a law that belongs to controller.limits, not to controller.gains. */

@@ -167,12 +167,54 @@ static void expand_nodes(struct expansion *x, struct scenario_node *root)
 
 /* --- components ---------------------------------------------------------------------------- */
 
-static void expand_safe(struct expansion *x, struct scenario_node *component)
+static struct scenario_node *expand_safe(struct expansion *x, struct scenario_node *component)
 {
     struct scenario_node *safe =
         component ? expand_block(x, component, "safe", SCENARIO_MAPPING, &component->at) : NULL;
 
     expand_number(x, safe, "duty", x->loaded->file->converters.duty_safe);
+    return safe;
+}
+
+/* With a safe duty other than 0 the gates stay driven, so that it has an effect. */
+static bool expand_stays_enabled(const struct expansion *x)
+{
+    return x->loaded->file->converters.duty_safe > 0;
+}
+
+static bool expand_law_enables(const struct expansion *x)
+{
+    return hil_quantity_find(&x->form->controller.law->outputs, "enable") >= 0;
+}
+
+static bool expand_plant_takes(const struct expansion *x, unsigned i, const char *input)
+{
+    return i < x->form->converter_count &&
+           hil_quantity_find(&x->form->converters[i].plant->inputs, input) >= 0;
+}
+
+static void expand_law_safe(struct expansion *x, struct scenario_node *law)
+{
+    struct scenario_node *safe = expand_safe(x, law);
+
+    if (expand_law_enables(x) && expand_stays_enabled(x))
+        expand_number(x, safe, "enable", 1);
+}
+
+static void expand_plant_safe(struct expansion *x, struct scenario_node *plant)
+{
+    struct scenario_node *safe = expand_safe(x, plant);
+    bool any = false;
+
+    expand_no_value(x);
+    for (unsigned i = 0; i < x->form->converter_count; i++) {
+        if (!expand_plant_takes(x, i, "enable"))
+            continue;
+        expand_value(x, i, 1);
+        any = true;
+    }
+    if (any && expand_stays_enabled(x))
+        expand_values(x, safe, "enable");
 }
 
 /* The model's name in a scenario: the whole name if it was loaded. */
@@ -201,7 +243,7 @@ static void expand_law(struct expansion *x, struct scenario_node *components)
         expand_place(block, scenario_node_get(x->controller, "gains"), name);
         expand_place(block, scenario_node_get(x->controller, "limits"), name);
     }
-    expand_safe(x, law);
+    expand_law_safe(x, law);
     expand_keys(x, law, x->controller, KEYS("computation_delay", "on_error"));
 }
 
@@ -300,7 +342,7 @@ static void expand_components(struct expansion *x, struct scenario_node *root)
     expand_quantities(x, plant, "parameters", &expand_parameters);
     expand_quantities(x, plant, "initial", &expand_states);
     expand_quantities(x, plant, "inputs", &expand_inputs);
-    expand_safe(x, plant);
+    expand_plant_safe(x, plant);
     expand_keys(x, plant, x->converters, KEYS("on_error"));
 }
 
@@ -342,6 +384,47 @@ static void expand_measured(struct expansion *x, struct scenario_node *list, con
     expand_age(x, entry, x->controller);
 }
 
+static bool expand_is_safe(const struct scenario_node *block, const char *key)
+{
+    const struct scenario_node *value = scenario_node_get(block, key);
+
+    return value && value->text && strcmp(value->text, "safe") == 0;
+}
+
+/* Whether a law can be safe while the run goes on: for a voltage that is too old, or not a number,
+ * which only a fault or a failed plant can make of it; or as it has failed itself. */
+static bool expand_law_can_be_safe(const struct expansion *x)
+{
+    const struct scenario_node *faults = scenario_node_get(x->loaded->root, "faults");
+
+    return expand_is_safe(x->controller, "on_stale_input") ||
+           expand_is_safe(x->controller, "on_old") || expand_is_safe(x->controller, "on_error") ||
+           expand_is_safe(x->converters, "on_error") || (faults && faults->count > 0);
+}
+
+/* A safe law turns the gates off. Where it cannot be safe, a link has the duty alone, which is
+ * faster. */
+static void expand_enable(struct expansion *x, struct scenario_node *list)
+{
+    const unsigned count = x->form->converter_count;
+
+    if (!expand_law_enables(x) || expand_stays_enabled(x) || !expand_law_can_be_safe(x))
+        return;
+    for (unsigned first = 0, last; first < count; first = last + 1) {
+        char text[64];
+        last = first;
+        if (!expand_plant_takes(x, first, "enable"))
+            continue;
+        while (expand_plant_takes(x, last + 1, "enable"))
+            last++;
+        struct scenario_node *entry = expand_entry(x, list);
+        snprintf(text, sizeof text, "control[%u-%u].enable", first, last);
+        expand_text(x, entry, "from", text);
+        snprintf(text, sizeof text, "converter[%u-%u].enable", first, last);
+        expand_text(x, entry, "to", text);
+    }
+}
+
 static void expand_connections(struct expansion *x, struct scenario_node *root)
 {
     struct scenario_node *list = expand_block(x, root, "connections", SCENARIO_SEQUENCE, &root->at);
@@ -355,6 +438,7 @@ static void expand_connections(struct expansion *x, struct scenario_node *root)
         expand_value(x, i, x->form->converters[i].duty_initial);
     expand_values(x, entry, "initial");
     expand_age(x, entry, x->converters);
+    expand_enable(x, list);
 }
 
 static void expand_steps(struct expansion *x, struct scenario_node *source,
@@ -372,12 +456,6 @@ static void expand_steps(struct expansion *x, struct scenario_node *source,
         expand_number(x, entry, "value", profile->changes[i].value);
         expand_number(x, entry, "ramp_s", (double)profile->changes[i].ramp_ns / 1e9);
     }
-}
-
-static bool expand_plant_takes(const struct expansion *x, unsigned i, const char *input)
-{
-    return i < x->form->converter_count &&
-           hil_quantity_find(&x->form->converters[i].plant->inputs, input) >= 0;
 }
 
 /* Adds the source for an input of the plants that have it, with a factor for each plant. */

@@ -98,7 +98,7 @@ const struct hil_model *form_law_named(const char *name)
 
 bool form_is_duty(const char *input)
 {
-    return strcmp(input, duty[0].name) == 0;
+    return strcmp(input, duty[0].name) == 0 || strcmp(input, "enable") == 0;
 }
 
 bool form_is_limit(const char *parameter)

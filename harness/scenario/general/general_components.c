@@ -372,24 +372,47 @@ static int component_set_input(struct general *g, unsigned component, unsigned r
     return 0;
 }
 
+/* Gives the component safe values if it has none: 0 for what enables it. The others are missing,
+ * and missing values are not replaced. */
+static int component_begin_safe(const struct general *g, struct hil_component *c)
+{
+    const bool sampled = c->model->kind == HIL_SAMPLED;
+    const struct hil_quantities *table = sampled ? &c->model->outputs : &c->model->inputs;
+
+    if (c->safe)
+        return 0;
+    double *safe =
+        hil_pool_get(g->system->pool, sampled ? c->out_count : c->in_count, sizeof *safe);
+    if (!safe)
+        return -ENOMEM;
+    c->safe = safe;
+    for (unsigned r = 0; r < table->count; r++)
+        for (unsigned k = 0; k < (table->at[r].flags & HIL_WIDE ? c->width : 1); k++)
+            *safe++ = table->at[r].flags & HIL_ENABLE ? 0 : NAN;
+    return 0;
+}
+
+static bool component_can_be_enabled(const struct hil_model *m)
+{
+    const struct hil_quantities *table = m->kind == HIL_SAMPLED ? &m->outputs : &m->inputs;
+
+    for (unsigned r = 0; r < table->count; r++)
+        if (table->at[r].flags & HIL_ENABLE)
+            return true;
+    return false;
+}
+
 static int component_set_safe(struct general *g, unsigned component, unsigned row, unsigned place,
                               const double *values, unsigned count, const struct scenario_node *at)
 {
     struct hil_component *c = &g->system->components[component];
-    const bool sampled = c->model->kind == HIL_SAMPLED;
-    const unsigned places = sampled ? c->out_count : c->in_count;
+    int rc = component_begin_safe(g, c);
 
     (void)row, (void)at;
-    if (!c->safe) { /* missing values are not replaced */
-        double *safe = hil_pool_get(g->system->pool, places, sizeof *safe);
-        if (!safe)
-            return -ENOMEM;
-        for (unsigned i = 0; i < places; i++)
-            safe[i] = NAN;
-        c->safe = safe;
-    }
-    memcpy((double *)c->safe + place, values, count * sizeof *values);
-    return 0;
+    c->safe_given = true;
+    if (!rc)
+        memcpy((double *)c->safe + place, values, count * sizeof *values);
+    return rc;
 }
 
 /* --- the tables' own values ---------------------------------------------------------------- */
@@ -448,7 +471,8 @@ static int component_numbers(struct general *g, const struct general_group *grou
         struct hil_component *c = &g->system->components[group->first + i];
         c->parameters = component_defaults(g, &c->model->parameters, c->width);
         c->states = component_defaults(g, &c->model->states, 1);
-        if (!c->parameters || !c->states)
+        if (!c->parameters || !c->states ||
+            (component_can_be_enabled(c->model) && component_begin_safe(g, c)))
             return -ENOMEM;
     }
     int rc = component_take_block(g, group, "parameters", component_set_parameter);

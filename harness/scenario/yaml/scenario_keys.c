@@ -177,7 +177,7 @@ const struct scenario_key scenario_keys[] = {
      "plant"},
     {"converters.duty_initial", "", "0", RANGE(0, 1), "Duty cycle until the first one arrives"},
     {"converters.duty_safe", "", "0", RANGE(0, 1),
-     "Duty cycle to use when an input is stale or bad, or a law has failed"},
+     "Duty cycle to use when an input is stale or bad, or a law has failed; 0: all gates off"},
     {"converters.parameters", "", "{}", NO_RANGE,
      "Parameters and constant inputs of the plant, with the names in its table below"},
     {"converters.initial", "", "{}", NO_RANGE,
@@ -500,7 +500,7 @@ const struct scenario_key scenario_keys[] = {
     {"components.*.inputs", "", "{}", NO_RANGE, "Constant inputs, with the model's names"},
     {"components.*.safe", "", NULL, NO_RANGE,
      "Values to use when an input is stale: outputs of a sampled model, inputs of a continuous "
-     "one"},
+     "one; enable is 0 if not given"},
     {"components.*.computation_delay", "", "false", NO_RANGE,
      "Send what a sampled model computes one step later"},
     {"components.*.on_error", "", "end", NO_RANGE,
