@@ -1,4 +1,5 @@
 /* The program controller: runs the controller's node of a scenario. */
+#include "base/plain_locale.h"
 #include "commands/commands.h"
 #include "launch/inherited.h"
 #include "launch/part_nodes.h"
@@ -34,5 +35,6 @@ static int choose_controller(const struct hil_arguments *a, const struct hil_sys
 int main(int argc, char **argv)
 {
     hil_inherited_reset();
+    hil_plain_locale();
     return hil_standard_files_end(hil_part_main(argc, argv, 0, choose_controller, help));
 }

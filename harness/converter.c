@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/plain_locale.h"
 #include "commands/commands.h"
 #include "launch/inherited.h"
 #include "launch/part_nodes.h"
@@ -71,5 +72,6 @@ static int choose_converters(const struct hil_arguments *a, const struct hil_sys
 int main(int argc, char **argv)
 {
     hil_inherited_reset();
+    hil_plain_locale();
     return hil_standard_files_end(hil_part_main(argc, argv, HIL_TAKES_ID, choose_converters, help));
 }

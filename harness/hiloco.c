@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain_locale.h"
 #include "commands/commands.h"
 #include "launch/inherited.h"
 #include "launch/signals.h"
@@ -109,6 +110,7 @@ static int hiloco_run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     hil_inherited_reset();
+    hil_plain_locale();
     hil_guardian_main(argc, argv);
     hil_ignore_file_limit();
     return hil_standard_files_end(hiloco_run(argc, argv));

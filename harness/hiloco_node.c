@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../channels/fabric/fiber.h"
+#include "base/plain_locale.h"
 #include "launch/kept.h"
 #include "launch/meeting.h"
 #include "launch/open_files.h"
@@ -172,6 +173,20 @@ static int joined_list_signals(struct hiloco_node *n)
     return rc ? rc : joined_list(&n->outputs, &c->model->outputs, c->width, c->out_count);
 }
 
+/* The program may change its current folder during the run. */
+static int joined_open_results(struct hiloco_node *n, const char *out, FILE *messages)
+{
+    int rc = hil_kept_open(&n->kept, out, messages);
+    char *whole = rc ? NULL : realpath(n->kept.out, NULL);
+
+    if (!rc && !whole)
+        rc = -errno;
+    if (!rc && snprintf(n->kept.out, sizeof n->kept.out, "%s", whole) >= (int)sizeof n->kept.out)
+        rc = -ENAMETOOLONG;
+    free(whole);
+    return rc;
+}
+
 /* Prepares the files and the directory that it needs; reports failures. */
 static int joined_prepare(struct hiloco_node *n, const struct hiloco_join *join)
 {
@@ -186,7 +201,7 @@ static int joined_prepare(struct hiloco_node *n, const struct hiloco_join *join)
         rc = hil_meeting_of(&n->meeting, join->run_directory, n->scenario->name, hil_part_job(),
                             messages);
     if (!rc && join->out)
-        rc = hil_kept_open(&n->kept, join->out, messages);
+        rc = joined_open_results(n, join->out, messages);
     fclose(messages);
     if (text)
         joined_say_lines(n, HILOCO_ERROR, text);
@@ -364,11 +379,10 @@ static void joined_free(struct hiloco_node *n)
 
 /* --- the interface --------------------------------------------------------------------------- */
 
-int hiloco_node_join(struct hiloco_node **node, const struct hiloco_join *join)
+static int joined_join(struct hiloco_node **node, const struct hiloco_join *join)
 {
-    if (!node || !join || join->size != sizeof *join || !join->scenario || !join->node)
-        return -EINVAL;
     struct hiloco_node *n = calloc(1, sizeof *n);
+
     if (!n)
         return -ENOMEM;
     n->kept = (struct hil_kept){
@@ -394,13 +408,25 @@ int hiloco_node_join(struct hiloco_node **node, const struct hiloco_join *join)
     return rc;
 }
 
+int hiloco_node_join(struct hiloco_node **node, const struct hiloco_join *join)
+{
+    if (!node || !join || join->size != sizeof *join || !join->scenario || !join->node)
+        return -EINVAL;
+    const locale_t before = hil_plain_locale();
+    const int rc = joined_join(node, join);
+    uselocale(before);
+    return rc;
+}
+
 int hiloco_node_step(struct hiloco_node *n, double *in, const double *out)
 {
     if (!pthread_equal(n->thread, pthread_self()))
         return -EPERM;
     if (n->begun && !n->over) {
+        const locale_t before = hil_plain_locale();
         memcpy(n->out, out, n->outputs.count * sizeof *out);
         joined_resume(n);
+        uselocale(before);
     }
     n->begun = true;
     if (n->over)
@@ -415,12 +441,14 @@ int hiloco_node_leave(struct hiloco_node *n)
         return 0;
     if (!pthread_equal(n->thread, pthread_self()))
         return -EPERM;
+    const locale_t before = hil_plain_locale();
     if (!n->over)
         hil_state_stop(n->run.state, hil_clock_monotonic(), 0);
     while (!n->over)
         joined_resume(n);
     const int finished = joined_finish(n), rc = n->rc ? n->rc : finished;
     joined_free(n);
+    uselocale(before);
     return rc;
 }
 

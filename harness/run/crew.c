@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "../../channels/loco/thread.h"
+#include "../base/plain_locale.h"
 #include "../scenario/system.h"
 #include "lines.h"
 #include "loop_cores.h"
@@ -163,6 +164,7 @@ static void *crew_live(void *arg)
     struct crew_member *m = arg;
     struct hil_crew *crew = m->crew;
 
+    hil_plain_locale();
     m->rc = loco_thread_attach(crew->mgr);
     crew_settle(m);
     sem_post(&crew->came);

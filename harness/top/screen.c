@@ -345,6 +345,7 @@ int hil_screen_show(struct hil_watch *watch, unsigned interval_ms)
     struct screen s = {.watch = watch, .history = &watch->history};
 
     setlocale(LC_CTYPE, "");
+    uselocale(LC_GLOBAL_LOCALE); /* ncurses asks it about characters */
     s.unicode = has_braille();
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return -ENOTTY;

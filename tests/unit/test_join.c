@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <jansson.h>
+#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -213,6 +214,48 @@ Test(join, it_keeps_a_record_and_a_summary)
     cr_expect_gt(elapsed_s, 0);
     json_decref(summary);
     cr_expect_eq(stat(in_folder("out/scenario.yaml"), &file), 0);
+}
+
+static double count_elsewhere(double twice)
+{
+    cr_expect_eq(chdir("/"), 0);
+    return count(twice);
+}
+
+Test(join, the_program_may_change_its_folder)
+{
+    struct joiner one = {.node = "one", .work = count_elsewhere, .out = "own"};
+    struct joiner two = {.node = "two", .work = give_twice};
+    struct stat file;
+
+    cr_assert_eq(chdir(folder), 0);
+    run_both(&one, &two);
+    cr_expect_eq(one.left, 0, "%s", one.said);
+    cr_expect_eq(stat(in_folder("own/summary.json"), &file), 0);
+    cr_expect_eq(stat(in_folder("own/trace.h5"), &file), 0);
+}
+
+static double count_with_comma(double twice)
+{
+    cr_expect_str_eq(localeconv()->decimal_point, ",");
+    return count(twice);
+}
+
+Test(join, the_program_may_have_a_decimal_comma)
+{
+    char command[128];
+    struct joiner one = {.node = "one", .work = count_with_comma, .sets = {"duration_s=0.0625"}};
+    struct joiner two = {.node = "two", .work = give_twice, .sets = {"duration_s=0.0625"}};
+
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8", folder);
+    setenv("LOCPATH", folder, 1);
+    if (system(command) || !setlocale(LC_ALL, "de_DE.UTF-8"))
+        cr_skip_test("no locale with a decimal comma can be made here");
+    run_both(&one, &two);
+    cr_expect_eq(one.joined, 0, "%s", one.said);
+    cr_expect_eq(two.joined, 0, "%s", two.said);
+    cr_expect_eq(one.left, 0, "%s", one.said);
+    cr_expect_gt(one.steps, 0);
 }
 
 Test(join, one_that_leaves_is_lost)
