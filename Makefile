@@ -192,7 +192,7 @@ $(BUILD)/hiloco-netlist: $(call objects,$(NETLIST))
 # -Bsymbolic makes each FMU call its own functions when several are loaded into one process.
 $(FMU_SHARED): $(BUILD)/libhiloco-%.so: $(BUILD)/obj/harness/export_fmu/%.o \
                $(call objects,$(patsubst %,harness/export_fmu/%.c,instance label model variables) \
-               harness/models/builtin.c harness/models/tables.c) $(BUILD)/libmodels.a
+               $(patsubst %,harness/models/%.c,builtin native_component private_copy tables)) $(BUILD)/libmodels.a
 	$(LINK) -shared -Wl,-z,defs -Wl,-Bsymbolic -Wl,--strip-debug -o $@ $^ -lm
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(NEEDED)

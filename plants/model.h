@@ -39,8 +39,10 @@
  * limits.
  *
  * Threads. Only one thread at a time uses a component, but two threads may use two components of
- * one model at once, also in several processes. So a model keeps no state outside the memory that
- * create() returned: the same calls with the same numbers always give the same numbers.
+ * one model at once, also in several processes. So a model keeps its state in the memory that
+ * create() returned: the same calls with the same numbers always give the same numbers. A model in
+ * a shared library may keep it in the library's own global variables instead, because each
+ * component has a copy of the library.
  *
  * Errors. A function that fails first reports the reason through the log that create() was given,
  * as one line without a line end, and then returns a negative errno. The harness adds the

@@ -8,6 +8,7 @@
 
 #include "../base/apart.h"
 #include "../launch/launcher.h"
+#include "../models/component.h"
 #include "../run/calls.h"
 #include "../run/clock.h"
 #include "../scenario/system.h"
@@ -75,11 +76,11 @@ static int measured_component(const struct measured *m, double *values, struct h
 
     for (unsigned i = 0; i < c->in_count; i++)
         values[i] = measured_input(s, &node->feeds[c->in + i]);
-    int rc = c->model->create(&self, &config);
+    int rc = hil_component_create(&self, &config);
     if (rc)
         return rc;
     rc = measured_steps(m, self, values, values + c->in_count, cost);
-    c->model->destroy(self);
+    hil_component_destroy(c->model, self);
     return rc;
 }
 

@@ -12,6 +12,7 @@
 #include <zip.h>
 
 #include "../base/installed.h"
+#include "../models/component.h"
 #include "description.h"
 
 /* The parts of the archive, and the message about a failure. */
@@ -106,10 +107,10 @@ static int check_component(struct fmu_making *m)
         .trial = 1,
     };
     m->text[0] = '\0';
-    int rc = model->create(&component, &config);
+    int rc = hil_component_create(&component, &config);
     free(values);
     if (!rc)
-        model->destroy(component);
+        hil_component_destroy(model, component);
     if (rc && !m->text[0])
         fmu_fail(m, rc, "its parameters' defaults make no sense with a period of %g s (%s)",
                  config.period_s, strerror(-rc));

@@ -3,10 +3,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../models/builtin.h"
+#include "../models/native_component.h"
 #include "../models/tables.h"
 
 /* The path of this library, or "" if unknown. */
@@ -34,23 +36,52 @@ static int read_label(struct hil_fmu_label *label, const char *library, char *te
     return rc;
 }
 
-static int find_native(const struct hil_model **model, const char *library, const char *name,
-                       char *text, size_t size)
-{
-    char path[PATH_MAX + HIL_FMU_NAME_BYTES], wrong[256] = "it exports no hiloco_model";
-    const char *slash = strrchr(library, '/');
+/* This FMU's model, if it is from a library. It stays, because instances may exist. */
+static struct hil_native native = {.image = -1};
 
-    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - library + 1) : 0, library, name);
+__attribute__((destructor)) static void close_native(void)
+{
+    if (native.image >= 0)
+        hil_native_close(&native);
+}
+
+static int open_native(const char *path, char *text, size_t size)
+{
+    char wrong[256] = "it exports no hiloco_model";
     void *opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
     if (!opened) {
         snprintf(text, size, "its model cannot be loaded: %s", dlerror());
         return -ENOEXEC;
     }
-    *model = dlsym(opened, "hiloco_model"); /* it stays loaded, because instances may exist */
-    if (*model && !hil_model_check(*model, wrong, sizeof wrong))
-        return 0;
-    snprintf(text, size, "its model %s is wrong: %s", name, wrong);
-    return -EINVAL;
+    const struct hil_model *original = dlsym(opened, "hiloco_model");
+    if (!original || hil_model_check(original, wrong, sizeof wrong)) {
+        snprintf(text, size, "its model %s is wrong: %s", path, wrong);
+        return -EINVAL;
+    }
+    const int rc = hil_native_open(&native, path, original);
+    if (rc)
+        snprintf(text, size, "its model %s cannot be copied: %s", path, strerror(-rc));
+    return rc;
+}
+
+static int find_native(const struct hil_model **model, const char *library, const char *name,
+                       char *text, size_t size)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char path[PATH_MAX + HIL_FMU_NAME_BYTES];
+    const char *slash = strrchr(library, '/');
+    int rc = 0;
+
+    pthread_mutex_lock(&lock);
+    if (native.image < 0) {
+        snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - library + 1) : 0, library,
+                 name);
+        rc = open_native(path, text, size);
+    }
+    pthread_mutex_unlock(&lock);
+    *model = &native.model;
+    return rc;
 }
 
 static const struct hil_model *find_builtin(const char *name)

@@ -42,6 +42,8 @@ static void process_become_child(pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(HIL_EXIT_FAILED);
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* the launcher's output may be read by a program, and
+                                         * models print */
 }
 
 unsigned hil_process_count(const struct hil_scenario *s)

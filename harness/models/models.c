@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "component.h"
 #include "device/can.h"
 #include "device/comedi.h"
 #include "fmu/fmu.h"
@@ -163,14 +164,29 @@ static int settings_copy(struct hil_settings *to, const struct hil_settings *fro
     return 0;
 }
 
+int hil_say_wrong_model(const struct hil_said *said, const char *wrong)
+{
+    return hil_say(said, -EINVAL, "%s%s", wrong,
+                   strstr(wrong, "allowed: ") ? "" : "; allowed: what hiloco/model.h says");
+}
+
 static int check_loaded(const struct hil_model *model, const struct hil_said *said)
 {
     char wrong[256];
 
-    if (!hil_model_check(model, wrong, sizeof wrong))
-        return 0;
-    return hil_say(said, -EINVAL, "%s%s", wrong,
-                   strstr(wrong, "allowed: ") ? "" : "; allowed: what hiloco/model.h says");
+    return hil_model_check(model, wrong, sizeof wrong) ? hil_say_wrong_model(said, wrong) : 0;
+}
+
+/* Loading may run the model's own code. */
+static int load_by(const struct hil_provider *provider, struct hil_loaded *made,
+                   const struct hil_said *said)
+{
+    struct hil_process_state before;
+
+    hil_foreign_code_begin(&before);
+    const int rc = provider->load(made, said);
+    hil_foreign_code_end(&before);
+    return rc;
 }
 
 /* Takes ownership of `name`. */
@@ -190,7 +206,7 @@ static int load_new(const struct hil_loaded **loaded, const struct hil_provider 
     if (rc)
         hil_say(said, rc, "there is no memory for it");
     else
-        rc = provider->load(made, said);
+        rc = load_by(provider, made, said);
     if (!rc) {
         rc = check_loaded(made->model, said);
         if (rc)

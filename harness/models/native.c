@@ -14,6 +14,9 @@
 #include <xxhash.h>
 
 #include "../base/installed.h"
+#include "native_component.h"
+#include "native_needs.h"
+#include "tables.h"
 
 static bool native_is(const char *name)
 {
@@ -206,20 +209,48 @@ static int check_file(const char *path, uint64_t *hash, const struct hil_said *s
 
 /* --- the model ------------------------------------------------------------------------------ */
 
+static int wrap_model(struct hil_loaded *made, const struct hil_model *original,
+                      const struct hil_said *said)
+{
+    struct hil_native *native = calloc(1, sizeof *native);
+
+    if (!native)
+        return hil_say_no_memory(said);
+    const int rc = hil_native_open(native, made->name, original);
+    if (rc) {
+        free(native);
+        return hil_say(said, rc, "it cannot be copied (%s); allowed: a file that can",
+                       strerror(-rc));
+    }
+    made->own = native;
+    made->model = &native->model;
+    return 0;
+}
+
+/* The library itself stays loaded for its tables. */
 static int open_model(struct hil_loaded *made, const struct hil_said *said)
 {
-    made->own = dlopen(made->name, RTLD_NOW | RTLD_LOCAL);
-    if (!made->own)
+    char wrong[256];
+    void *library = dlopen(made->name, RTLD_NOW | RTLD_LOCAL);
+
+    if (!library)
         return hil_say(said, -ENOEXEC,
                        "it cannot be loaded (%s); allowed: a shared library "
                        "that needs no more than the loader finds",
                        dlerror());
-    made->model = dlsym(made->own, "hiloco_model");
-    if (made->model)
-        return 0;
-    dlclose(made->own);
-    return hil_say(said, -ENOEXEC,
-                   "it exports no hiloco_model; allowed: one struct hil_model of that name");
+    const struct hil_model *original = dlsym(library, "hiloco_model");
+    int rc = 0;
+    if (!original)
+        rc = hil_say(said, -ENOEXEC,
+                     "it exports no hiloco_model; allowed: one struct hil_model of that name");
+    else if (hil_model_check(original, wrong, sizeof wrong))
+        rc = hil_say_wrong_model(said, wrong);
+    else
+        rc = wrap_model(made, original, said);
+    made->once = hil_native_needs_beside(library);
+    if (rc)
+        dlclose(library);
+    return rc;
 }
 
 static int native_settings(struct hil_loaded *made, const struct hil_said *said)
@@ -249,7 +280,10 @@ static int native_load(struct hil_loaded *made, const struct hil_said *said)
 
 static void native_unload(struct hil_loaded *made)
 {
-    dlclose(made->own);
+    struct hil_native *native = made->own;
+
+    hil_native_close(native);
+    free(native);
 }
 
 const struct hil_provider hil_native_provider = {

@@ -39,6 +39,9 @@ __attribute__((format(printf, 3, 4))) int hil_say(const struct hil_said *said, i
 /* Reports that memory ran out. Returns -ENOMEM. */
 int hil_say_no_memory(const struct hil_said *said);
 
+/* Reports what hil_model_check() found. Returns -EINVAL. */
+int hil_say_wrong_model(const struct hil_said *said, const char *wrong);
+
 /* The locate() of a provider whose names do not depend on the folder. */
 int hil_whole_is(char **whole, const char *name, const struct hil_said *said);
 
@@ -53,7 +56,9 @@ struct hil_loaded {
     uint64_t hash;                /* XXH3 of what was loaded; the same for all runs of one build */
     void *own;                    /* the provider's data */
     bool apart;                   /* the provider's value, unless load() changes it */
-    bool once; /* a process may have only one component of this file; set by load() */
+    /* Set by load() if a process may have only one component of this file: the name of a library
+     * that they would share; "": the model says so. Else NULL. */
+    const char *once;
     const struct hil_loaded *next;
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../models/component.h"
 #include "fault_value.h"
 
 /* A fault on an input or an output. */
@@ -134,7 +135,7 @@ static int faulted_create(void **self, const struct hil_config *config)
     struct hil_config own = *config;
 
     own.model = p->of;
-    int rc = p->of->create(&p->self, &own);
+    int rc = hil_component_create(&p->self, &own);
     if (!rc)
         *self = p;
     return rc;
@@ -144,7 +145,7 @@ static void faulted_destroy(void *self)
 {
     struct hil_faulted_part *p = self;
 
-    p->of->destroy(p->self);
+    hil_component_destroy(p->of, p->self);
 }
 
 static int faulted_output(const void *self, const double *in, double *out)

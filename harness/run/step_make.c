@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../models/component.h"
 #include "../models/models.h"
 #include "faults.h"
 #include "node_name.h"
@@ -640,7 +641,7 @@ static int make_component(struct hil_step *s, struct step_part *p)
     p->safe = p->config->safe;
     p->failed = p->rests = p->stale = false;
     hil_step_enter(s, p, 0);
-    int rc = p->model->create(&p->self, &config);
+    int rc = hil_component_create(&p->self, &config);
     if (!rc && p->model->output)
         rc = p->model->output(p->self, p->in, p->out);
     hil_step_leave(s, p);
@@ -671,7 +672,7 @@ static void make_rows(struct hil_step *s)
 static void make_end_part(const struct hil_step *s, struct step_part *p)
 {
     hil_step_enter(s, p, s->node->state->steps);
-    p->model->destroy(p->self);
+    hil_component_destroy(p->model, p->self);
     hil_step_leave(s, p);
     p->self = NULL;
 }

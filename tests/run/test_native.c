@@ -129,6 +129,62 @@ Test(native, models_shows_its_tables)
     expect_said(&e, "rc.c: it is not a shared library (ELF)");
 }
 
+/* --- one that changes its process --------------------------------------------------------------
+ */
+
+/* The plant does so when it is made. */
+static void compile_changing(const char *change)
+{
+    static const char made[] = "    struct rc *rc = (struct rc *)malloc";
+    char *text = read_text(in_workspace("models/rc.c")), *all, *at = strstr(text, made);
+
+    cr_assert(at);
+    cr_assert_gt(asprintf(&all, "#include <locale.h>\n#include <unistd.h>\n%.*s    %s;\n%s",
+                          (int)(at - text), text, change, at),
+                 0);
+    write_text(in_workspace("models/rc.c"), all);
+    free(text);
+    free(all);
+    compile("rc", "rc", "-O2");
+}
+
+/* A run in a folder that the library leaves. */
+Test(native, that_leaves_the_folder_does_not_take_the_results_along)
+{
+    compile_changing("if (chdir(\"/\")) return -1");
+    cr_assert_eq(chdir(workspace), 0);
+    struct ended e = run_command("hiloco run models/rc.yaml --out out");
+    expect_status(&e, 0);
+    cr_expect(exists(in_workspace("out/summary.json")));
+    cr_expect(exists(in_workspace("out/trace.h5")));
+}
+
+/* With a decimal comma 0.5 would be 0. */
+Test(native, that_sets_a_locale_does_not_change_numbers)
+{
+    struct ended e = run_example("--set reference.voltage_v=10.5");
+
+    expect_status(&e, 0);
+    e = run_command("localedef -i de_DE -f UTF-8 %s", in_workspace("de_DE.UTF-8"));
+    if (!exists(in_workspace("de_DE.UTF-8/LC_NUMERIC")))
+        cr_skip_test("no locale with a decimal comma can be made here");
+    setenv("LOCPATH", workspace, 1);
+    setenv("LC_ALL", "de_DE.UTF-8", 1);
+    compile_changing("setlocale(LC_ALL, \"\")");
+    e = run_command("sed -i s/(void)t_ns;/setlocale(LC_ALL,\"\");/ %s",
+                    in_workspace("models/rc.c"));
+    compile("rc", "rc", "-O2");
+    e = run_command("hiloco run %s --out %s --set reference.voltage_v=10.5 --junit %s",
+                    in_workspace("models/rc.yaml"), in_workspace("comma"),
+                    in_workspace("comma.xml"));
+    expect_status(&e, 0);
+    e = run_command("hiloco compare %s %s", in_workspace("out"), in_workspace("comma"));
+    expect_status(&e, 0);
+    char *summary = read_text(in_workspace("comma/summary.json"));
+    cr_expect(strstr(summary, "10.5"));
+    free(summary);
+}
+
 /* --- one that fails --------------------------------------------------------------------------- */
 
 /* The plant's step does so from 0.2 s on. */

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "../native.h"
+#include "../prints.h"
 #include "fmu_archive.h"
 #include "fmu_folder.h"
 #include "fmu_instance.h"
 #include "fmu_library.h"
-#include "fmu_prints.h"
 
 static struct fmu_files *fmu_all_files;
 
@@ -266,14 +266,14 @@ static int fmu_open_library(struct fmu *fmu, const struct hil_said *said)
         fmu->files->library = NULL;
         return rc;
     }
-    fmu_prints_away();
+    hil_prints_away();
     rc = fmu_library_open(&fmu->library, fmu->files->library, fmu->speech->prefix,
                           fmu->speech->symbols, fmu->speech->needed, functions, said);
     if (!rc && fmu->description.only_once) {
         dlclose(fmu->library);
         fmu->library = NULL;
     }
-    fmu_prints_back();
+    hil_prints_back();
     return rc;
 }
 
@@ -325,7 +325,7 @@ static int fmu_load(struct hil_loaded *made, const struct hil_said *said)
     made->own = fmu;
     made->model = &fmu->model;
     made->hash = fmu->files->hash;
-    made->once = fmu->description.only_once;
+    made->once = fmu->description.only_once ? "" : NULL;
     return 0;
 }
 

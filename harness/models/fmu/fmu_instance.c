@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "../../base/foreign.h"
+#include "../prints.h"
 #include "fmu_library.h"
-#include "fmu_prints.h"
 
 enum { INSTANCE_LINES_MAX = 100, INSTANCE_LINE_BYTES = 1024, INSTANCE_VALUE_BYTES = 8 };
 
@@ -321,7 +321,7 @@ int fmu_instance_create(void **self, const struct hil_config *config)
         free(i);
         return rc;
     }
-    fmu_prints_away();
+    hil_prints_away();
     fmu->files->instances++;
     rc = instance_open_library(i);
     if (!rc)
@@ -350,7 +350,7 @@ void fmu_instance_destroy(void *self)
     if (i->library && !dead)
         dlclose(i->library);
     i->fmu->files->instances--;
-    fmu_prints_back();
+    hil_prints_back();
     free(i->values);
     free(i);
 }

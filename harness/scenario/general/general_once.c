@@ -36,6 +36,7 @@ static void once_check(const struct general *g, unsigned component)
 {
     const struct hil_component *c = &g->system->components[component];
     const struct scenario_node *block = g->components.at[c->array].block;
+    const char *shared = once_model(g, component)->once;
     char one[HIL_SIGNAL_NAME_BYTES], other[HIL_SIGNAL_NAME_BYTES];
     unsigned i = 0;
 
@@ -45,13 +46,16 @@ static void once_check(const struct general *g, unsigned component)
         return;
     hil_instance_name(&c->is, one);
     hil_instance_name(&g->system->components[i].is, other);
-    scenario_mistake(g->report, &scenario_node_get(block, "model")->at,
-                     "%s and %s have the model %s, of which there may be only one in a process; "
-                     "allowed: %s",
-                     other, one, c->model->name,
-                     g->scenario->mode == HIL_VIRTUAL
-                         ? "one component of it, for in virtual time a run is one process"
-                         : "each on a node, and in a process, of its own");
+    scenario_mistake(
+        g->report, &scenario_node_get(block, "model")->at,
+        "%s and %s have the model %s, of which there may be only one in a process%s%s%s; "
+        "allowed: %s%s",
+        other, one, c->model->name, *shared ? ", as they would share the variables of " : "",
+        shared, *shared ? ", which it needs" : "",
+        *shared ? "a library that contains what it needs, or " : "",
+        g->scenario->mode == HIL_VIRTUAL
+            ? "one component of it, for in virtual time a run is one process"
+            : "each on a node, and in a process, of its own");
 }
 
 int general_once(struct general *g)

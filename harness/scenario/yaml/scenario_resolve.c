@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "../../base/apart.h"
+#include "../../models/component.h"
 #include "../../models/models.h"
 #include "scenario_check.h"
 
@@ -29,10 +30,10 @@ struct trial {
 static int try_here(const struct trial *t)
 {
     void *self = NULL;
-    const int rc = t->model->create(&self, &t->config);
+    const int rc = hil_component_create(&self, &t->config);
 
     if (rc == 0)
-        t->model->destroy(self);
+        hil_component_destroy(t->model, self);
     return rc;
 }
 

@@ -1,4 +1,4 @@
-#include "fmu_prints.h"
+#include "prints.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 static unsigned prints_depth;
 static int prints_ours; /* a copy of our standard output meanwhile */
 
-void fmu_prints_away(void)
+void hil_prints_away(void)
 {
     if (prints_depth++)
         return;
@@ -17,7 +17,7 @@ void fmu_prints_away(void)
         dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-void fmu_prints_back(void)
+void hil_prints_back(void)
 {
     if (--prints_depth || prints_ours < 0)
         return;
