@@ -11,4 +11,8 @@
  */
 int scenario_find_files(struct scenario_node *root, const char *path);
 
+/* The same for texts in the settings of a component that have a '.' or a '/', and name a regular
+ * file in the folder. */
+int scenario_find_setting_files(struct scenario_node *settings, const char *folder);
+
 #endif

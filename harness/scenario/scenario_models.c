@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../models/models.h"
+#include "scenario_files.h"
 
 /* --- settings -------------------------------------------------------------------------------- */
 
@@ -171,12 +172,16 @@ static int load_overrides(const struct loading *l, const struct scenario_node *o
 static int load_component(const struct loading *l, const struct scenario_entry *entry)
 {
     struct scenario_node *model = scenario_node_get(entry->value, "model");
+    struct scenario_node *own = scenario_node_get(entry->value, "settings");
     struct hil_settings settings;
     char what[128];
 
     if (!model)
         return 0;
-    int rc = scenario_settings(&settings, entry->value);
+    int rc = own ? scenario_find_setting_files(own, l->folder) : 0;
+    if (rc)
+        return rc;
+    rc = scenario_settings(&settings, entry->value);
     snprintf(what, sizeof what, "components.%.60s.model", entry->key);
     for (size_t k = 0; !rc && k < model->count; k++)
         rc = load_one(l, model->entries[k].value, &settings, what);

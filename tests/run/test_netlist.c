@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "process.h"
@@ -114,6 +115,34 @@ Test(netlist, a_parameter_takes_the_place_of_the_netlists)
 
     write_rc("*hiloco step: 5u", GOOD);
     e = run_command("hiloco run %s --out %s", in_workspace("s.yaml"), in_workspace("out"));
+    expect_status(&e, 0);
+    struct column v = column_of(in_workspace("out"), "stage/voltage_v");
+    for (size_t i = 1; i < v.rows; i++)
+        cr_expect_float_eq(v.at[i], 1 - exp(-(double)i * 0.1), 1e-3, "row %zu", i);
+}
+
+/* The current folder has others of the same names. */
+Test(netlist, its_files_are_beside_it)
+{
+    write_rc("", GOOD);
+    cr_assert_eq(mkdir(in_workspace("sub"), 0700), 0);
+    write_text(in_workspace("sub/one.inc"), "* one\n.include two.inc\n");
+    write_text(in_workspace("sub/two.inc"), ".param resistance=1k\n");
+    cr_assert_eq(mkdir(in_workspace("elsewhere"), 0700), 0);
+    write_text(in_workspace("elsewhere/two.inc"), ".param resistance=1\n");
+    write_text(in_workspace("elsewhere/parts.lib"),
+               "* parts\n.lib big\n.param capacitance=1n\n.endl\n");
+    cr_assert_eq(chdir(in_workspace("elsewhere")), 0);
+    write_text(in_workspace("parts.lib"), "* parts\n.lib big\n.param capacitance=1u\n.endl\n");
+    write_text(in_workspace("rc.cir"), "a capacitor behind a resistor\n"
+                                       "*hiloco vin: input source_v V 1 -100 100 voltage\n"
+                                       "*hiloco v(out): output voltage_v V voltage\n"
+                                       "*hiloco step: 5u\n"
+                                       ".include sub/one.inc\n.lib parts.lib big\n" GOOD "\n"
+                                       "r1 in out {resistance}\nc1 out 0 {capacitance} ic=0\n"
+                                       ".end\n");
+    struct ended e =
+        run_command("hiloco run %s --out %s", in_workspace("s.yaml"), in_workspace("out"));
     expect_status(&e, 0);
     struct column v = column_of(in_workspace("out"), "stage/voltage_v");
     for (size_t i = 1; i < v.rows; i++)

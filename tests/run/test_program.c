@@ -266,6 +266,21 @@ Test(program, is_given_its_arguments)
     expect_status(&e, 0);
 }
 
+/* A run may be started in any folder. */
+Test(program, finds_its_files_and_the_scenarios)
+{
+    write_text(in_workspace("beside.txt"), "beside");
+    cr_assert_eq(mkdir(in_workspace("sub"), 0700), 0);
+    write_scenario("args: [./beside.txt]");
+    write_script("test \"$(cat beside.txt)\" = beside && test \"$(cat \"$1\")\" = beside || exit 9",
+                 "");
+    struct ended e = run_it("");
+    expect_status(&e, 0);
+    write_script("cd sub && test \"$(cat \"$1\")\" = beside || exit 9", "");
+    e = run_it("");
+    expect_status(&e, 0);
+}
+
 /* Its standard output is not ours. */
 Test(program, what_it_prints_does_not_spoil_ours)
 {

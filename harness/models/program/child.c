@@ -61,7 +61,8 @@ static int child_keep_files(int socket, int report)
     return 0;
 }
 
-static _Noreturn void child_become(char *const argv[], int socket, int report, pid_t parent)
+static _Noreturn void child_become(char *const argv[], const char *folder, int socket, int report,
+                                   pid_t parent)
 {
     int rc = child_keep_files(socket, report);
 
@@ -72,7 +73,8 @@ static _Noreturn void child_become(char *const argv[], int socket, int report, p
     child_leave_core();
     hil_signals_default();
     if (!rc) {
-        execv(argv[0], argv);
+        if (!chdir(folder))
+            execv(argv[0], argv);
         rc = -errno;
     }
     const ssize_t sent = write(CHILD_REPORT, &rc, sizeof rc);
@@ -93,7 +95,7 @@ static int child_started(int report)
     return got == sizeof rc ? rc : 0;
 }
 
-static int child_fork(struct hil_child *c, char *const argv[], int socket)
+static int child_fork(struct hil_child *c, char *const argv[], const char *folder, int socket)
 {
     const pid_t self = getpid();
     int report[2];
@@ -102,7 +104,7 @@ static int child_fork(struct hil_child *c, char *const argv[], int socket)
         return -errno;
     c->pid = fork();
     if (c->pid == 0)
-        child_become(argv, socket, report[1], self);
+        child_become(argv, folder, socket, report[1], self);
     int rc = c->pid < 0 ? -errno : 0;
     close(report[1]);
     if (!rc)
@@ -111,7 +113,7 @@ static int child_fork(struct hil_child *c, char *const argv[], int socket)
     return rc;
 }
 
-int hil_child_start(struct hil_child **child, char *const argv[])
+int hil_child_start(struct hil_child **child, char *const argv[], const char *folder)
 {
     struct hil_child *c = calloc(1, sizeof *c);
     int sockets[2];
@@ -126,7 +128,7 @@ int hil_child_start(struct hil_child **child, char *const argv[])
     char number[16];
     snprintf(number, sizeof number, "%d", CHILD_SOCKET);
     setenv(HIL_CHILD_SOCKET, number, 1);
-    int rc = child_fork(c, argv, sockets[1]);
+    int rc = child_fork(c, argv, folder, sockets[1]);
     unsetenv(HIL_CHILD_SOCKET);
     close(sockets[1]);
     c->socket = sockets[0];

@@ -12,8 +12,9 @@ struct hil_child;
 /* The environment variable with the child's number of the socket. */
 #define HIL_CHILD_SOCKET "HILOCO_FD"
 
-/* Starts the program `argv[0]`, a path. Returns 0 or a negative errno. */
-int hil_child_start(struct hil_child **child, char *const argv[]);
+/* Starts the program `argv[0]`, a path, with `folder` as its current folder. Returns 0 or a
+ * negative errno. */
+int hil_child_start(struct hil_child **child, char *const argv[], const char *folder);
 
 /* Sends text that ends in '\n'. Returns 0 or a negative errno; -EPIPE: the child has ended. */
 int hil_child_send(struct hil_child *child, const char *text, size_t length);

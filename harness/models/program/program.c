@@ -23,6 +23,7 @@ struct program {
     struct hil_model model; /* first member: a component finds it by this */
     struct hil_program_tables tables;
     char **argv;
+    char *folder;             /* of its file; names of files are relative to it */
     double start_s, answer_s; /* longest time to start, and to answer */
 };
 
@@ -238,7 +239,7 @@ static int program_create(void **self, const struct hil_config *config)
                           .line = malloc(numbers * PROGRAM_NUMBER_BYTES),
                           .newest = calloc(p->model.outputs.count + 1, sizeof *r->newest),
                           .real_time = config->real_time};
-    int rc = r->line && r->newest ? hil_child_start(&r->child, p->argv) : -ENOMEM;
+    int rc = r->line && r->newest ? hil_child_start(&r->child, p->argv, p->folder) : -ENOMEM;
     if (rc)
         running_fails(r, rc, "it cannot be started (%s)", strerror(-rc));
     else
@@ -290,7 +291,7 @@ static int program_ask(struct program *p, uint64_t *hash, const struct hil_said 
 {
     struct hil_child *child;
     char *line, ended[80];
-    int rc = hil_child_start(&child, p->argv);
+    int rc = hil_child_start(&child, p->argv, p->folder);
 
     if (rc)
         return hil_say(said, rc,
@@ -377,6 +378,7 @@ static void program_free(struct program *p)
     for (char **arg = p->argv; arg && *arg; arg++)
         free(*arg);
     free(p->argv);
+    free(p->folder);
     hil_program_tables_free(&p->tables);
     free(p);
 }
@@ -389,7 +391,8 @@ int hil_program_load(struct hil_loaded *made, char **argv, const char *file,
     if (!p)
         return hil_say_no_memory(said);
     p->argv = argv;
-    int rc = program_settings(p, &made->settings, said);
+    p->folder = strndup(file, (size_t)(strrchr(file, '/') + 1 - file)); /* `file` is a full path */
+    int rc = p->folder ? program_settings(p, &made->settings, said) : hil_say_no_memory(said);
     if (!rc)
         rc = program_hash(file, &made->hash, said);
     if (!rc)
