@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include <errno.h>
+#include <float.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -115,9 +116,11 @@ static int parse_number(const char *name, const char *text, const char *what, do
     char *end;
 
     *number = strtod(text, &end);
-    if (*text && !*end && isfinite(*number) && *number >= 0)
+    const double most = what == a_time ? 1e9 : DBL_MAX;
+    if (*text && !*end && *number >= 0 && *number <= most)
         return 0;
-    fprintf(stderr, "--%s %s: %s, 0 or more, is allowed\n", name, text, what);
+    fprintf(stderr, "--%s %s: %s, %s, is allowed\n", name, text, what,
+            what == a_time ? "0 to 1e9" : "0 or more");
     return -EINVAL;
 }
 

@@ -353,7 +353,7 @@ Test(scope, capture_refuses_what_it_does_not_know)
         {"--capture lag.output --out c.csv --trigger lag.output", "SIGNAL>LEVEL"},
         {"--capture lag.output --out c.csv --trigger lag.output>much", "SIGNAL>LEVEL"},
         {"--capture lag.output --out c.csv --before -1",
-         "--before -1: a time in seconds, 0 or more, is allowed"},
+         "--before -1: a time in seconds, 0 to 1e9, is allowed"},
         {"--capture lag.output --out c.csv --before 100000", "shorten"},
     };
     struct watched w = watch_pulses(2000); /* on a busy machine each command takes long */

@@ -166,6 +166,8 @@ Test(scenario_faults, mistakes_are_told_with_their_places)
          "13:54: faults.a.value is -1; allowed: 0 or above, a standard deviation\n"},
         {"{signal: 'control[1].duty', kind: spike, value: 1, probability: 2}",
          "13:70: faults.a.probability is '2'; allowed: a number, 0 to 1\n"},
+        {"{from: controller, to: 'converter[*]', kind: delay, delay_us: 1e9}",
+         "13:68: faults.a.delay_us is 50000000 steps of its node; allowed: up to 1000000 steps\n"},
         {"{signal: 'control[9].duty', kind: stuck}", "13:15: 'control[9]' is none of the 3"},
         {"{signal: 'control[1].dutty', kind: stuck}",
          "13:15: control, a pid, has no signal 'dutty' (did you mean 'duty'?)"},

@@ -28,7 +28,7 @@ struct can_model {
 /* The working state of a frame. */
 struct can_work {
     struct canfd_frame frame; /* the frame sent last; the next frame */
-    unsigned period, left;    /* steps between two frames, and until the next; 0: it is sent on
+    uint64_t period, left;    /* steps between two frames, and until the next; 0: it is sent on
                                * change */
     unsigned owed;            /* steps that it has waited for room */
     bool sent;
@@ -91,7 +91,7 @@ static int can_plan_work(struct can_component *c, const struct hil_can_frame *f,
     const uint64_t period_ns = (uint64_t)llround(f->period_us * 1e3);
 
     *work = (struct can_work){.frame = hil_can_bus_frame(f),
-                              .period = (unsigned)(period_ns / c->period_ns),
+                              .period = period_ns / c->period_ns,
                               .age_limit_ns = (uint64_t)llround(f->age_limit_us * 1e3)};
     if (period_ns % c->period_ns == 0)
         return 0;

@@ -10,7 +10,7 @@
 #include "../yaml/scenario_resolve.h"
 #include "fault_entry.h"
 
-/* The longest delay of a signal, in steps. */
+/* The longest delay of a signal or a link, in steps of the node that sends it. */
 enum { FAULT_DELAY_STEPS_MAX = 1000000 };
 
 int fault_mistake(const struct fault_entry *e, const char *key, const char *format, ...)
@@ -184,6 +184,17 @@ static int fault_shadow(const struct general *g, struct hil_node_config *node,
     return 0;
 }
 
+/* What is delayed is kept for as many steps. */
+static int fault_check_delay(const struct fault_entry *e, const struct hil_node_config *node)
+{
+    const uint64_t steps = e->fault->delay_ns / node->timing.period_ns;
+
+    if (steps <= FAULT_DELAY_STEPS_MAX)
+        return 0;
+    return fault_mistake(e, "delay_us", "is %llu steps of its node; allowed: up to %d steps",
+                         (unsigned long long)steps, FAULT_DELAY_STEPS_MAX);
+}
+
 static int fault_add_signal(struct fault_entry *e, struct general_element element)
 {
     const unsigned owner = e->g->system->components[element.component].node;
@@ -192,11 +203,9 @@ static int fault_add_signal(struct fault_entry *e, struct general_element elemen
     unsigned shadow;
 
     general_signal_at(e->g, element, owner, &signal);
-    if (e->fault->delay_ns / node->timing.period_ns > FAULT_DELAY_STEPS_MAX)
-        return fault_mistake(e, "delay_us", "is %llu steps of its node; allowed: up to %d steps",
-                             (unsigned long long)(e->fault->delay_ns / node->timing.period_ns),
-                             FAULT_DELAY_STEPS_MAX);
-    int rc = fault_shadow(e->g, node, &signal, &shadow);
+    int rc = fault_check_delay(e, node);
+    if (!rc)
+        rc = fault_shadow(e->g, node, &signal, &shadow);
     if (rc)
         return rc;
     return fault_add(e, owner,
@@ -234,7 +243,10 @@ static int fault_links(struct fault_entry *e)
         return -EINVAL;
     for (unsigned i = 0; !rc && i < e->g->system->link_count; i++) {
         const struct hil_link *l = &e->g->system->links[i];
-        if (l->from >= ends[0] && l->from <= ends[1] && l->to >= ends[2] && l->to <= ends[3])
+        if (l->from < ends[0] || l->from > ends[1] || l->to < ends[2] || l->to > ends[3])
+            continue;
+        rc = fault_check_delay(e, &e->g->system->nodes[l->from]);
+        if (!rc)
             rc = fault_add(e, l->from, (struct hil_act){.link = i});
     }
     if (!rc && e->found_count == e->before)
