@@ -20,6 +20,9 @@ int hil_fmu_label_read(struct hil_fmu_label *label, const char *path)
         return -errno;
     const int read = fscanf(file, "model %127s width %u period_ns %" SCNu64 " token %39s",
                             label->model, &label->width, &label->period_ns, label->token);
+    const int failed = ferror(file);
     fclose(file);
+    if (failed)
+        return -EIO;
     return read == 4 && label->width && label->period_ns ? 0 : -EINVAL;
 }

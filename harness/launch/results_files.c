@@ -163,9 +163,11 @@ static int each_entry(const char *path, entry_fn *each, void *arg)
 
     if (!entries)
         return -errno;
-    while (!rc && (entry = readdir(entries)))
+    while (!rc && (errno = 0, entry = readdir(entries)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             rc = each(arg, path, entry->d_name);
+    if (!rc)
+        rc = -errno; /* of readdir() */
     closedir(entries);
     return rc;
 }

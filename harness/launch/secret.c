@@ -8,7 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SECRET_SIZE = 256 };
+#include "../base/text_mark.h"
+
+/* A line of a file may have a mark before the secret, and a line end of two bytes after it. */
+enum { SECRET_SIZE = 256, SECRET_LINE_SIZE = SECRET_SIZE + 6 };
 
 static const char secret_name[] = "HILOCO_SECRET", secret_file_name[] = "HILOCO_SECRET_FILE";
 
@@ -42,23 +45,28 @@ static int open_secret_file(const char *path, FILE *messages)
     return -EINVAL;
 }
 
-/* Reads its single line, without the newline. */
-static int read_secret_file(char text[SECRET_SIZE + 2], const char *path, FILE *messages)
+/* Reads its single line, without its end, and without a mark at its beginning. */
+static int read_secret_file(char secret[SECRET_LINE_SIZE], const char *path, FILE *messages)
 {
     const int fd = open_secret_file(path, messages);
+    char text[SECRET_LINE_SIZE];
 
     if (fd < 0)
         return fd;
-    const ssize_t size = read(fd, text, SECRET_SIZE + 1);
+    const ssize_t size = read(fd, text, sizeof text - 1);
     const int error = errno;
     close(fd);
     if (size < 0)
         return refuse_secret_file(messages, path, strerror(error));
     text[size] = '\0';
-    const size_t line = strcspn(text, "\n");
+    size_t line = strcspn(text, "\n");
     if (line + 1 < (size_t)size)
         return refuse_secret_file(messages, path, "has more than one line of text");
+    if (line > 0 && text[line - 1] == '\r') /* as editors of other systems end a line */
+        line--;
     text[line] = '\0';
+    snprintf(secret, SECRET_LINE_SIZE, "%s", text + hil_text_mark(text, line));
+    explicit_bzero(text, sizeof text);
     return 0;
 }
 
@@ -117,7 +125,7 @@ static void forget_hidden(void)
 static int take_secret(char kept[SECRET_SIZE], FILE *messages)
 {
     const char *given = hidden, *path = hidden_file;
-    char line[SECRET_SIZE + 2];
+    char line[SECRET_LINE_SIZE];
 
     if (given && path) {
         fprintf(messages, "%s and %s are both set: unset one\n", secret_name, secret_file_name);

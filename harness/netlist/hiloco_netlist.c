@@ -21,6 +21,8 @@
 
 #include <ngspice/sharedspice.h>
 
+#include "../base/text_mark.h"
+
 enum { ROWS_MAX = 64, ELEMENT_BYTES = 64, MESSAGE_BYTES = 256 };
 
 /* The circuit element of a row in a table. */
@@ -71,11 +73,13 @@ static void read_netlist(const char *path)
         line[strcspn(line, "\r\n")] = '\0';
         lines = realloc(lines, (line_count + 2) * sizeof *lines);
         if (lines)
-            lines[line_count] = strdup(line);
+            lines[line_count] = strdup(line + (line_count ? 0 : hil_text_mark(line, strlen(line))));
         if (!lines || !lines[line_count])
             die("there is no memory for it");
         lines[++line_count] = NULL;
     }
+    if (ferror(file))
+        die("it cannot be read (%s)", strerror(errno));
     free(line);
     fclose(file);
     if (line_count == 0)

@@ -28,6 +28,10 @@ json_t *hil_page_scenario(const char *dir)
         text = calloc(1, PAGE_SCENARIO_BYTES + 1);
     if (text)
         size = fread(text, 1, PAGE_SCENARIO_BYTES, file);
+    if (text && ferror(file)) {
+        free(text);
+        text = NULL;
+    }
     if (file)
         fclose(file);
     if (text)

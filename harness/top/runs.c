@@ -109,13 +109,16 @@ int hil_runs_find(struct hil_runs *runs, bool all_users)
     *runs = (struct hil_runs){0};
     if (!processes)
         return -errno;
-    while ((entry = readdir(processes)))
+    while ((errno = 0, entry = readdir(processes)))
         if (isdigit((unsigned char)entry->d_name[0]))
             look_at(runs, (pid_t)atoi(entry->d_name), all_users);
+    const int rc = -errno; /* of readdir() */
     closedir(processes);
     if (runs->count)
         qsort(runs->at, runs->count, sizeof *runs->at, by_pid);
-    return 0;
+    if (rc)
+        hil_runs_close(runs);
+    return rc;
 }
 
 void hil_runs_close(struct hil_runs *runs)

@@ -273,6 +273,7 @@ int hil_kernel_read(struct hil_kernel *k, const char *path)
         return -errno;
     while (fgets(line, sizeof line, text))
         take_line(k, line);
+    const int rc = ferror(text) ? -EIO : k->out_of_memory ? -ENOMEM : 0;
     fclose(text);
-    return k->out_of_memory ? -ENOMEM : 0;
+    return rc;
 }

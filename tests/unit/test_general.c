@@ -427,6 +427,36 @@ Test(general, a_source_that_leaves_the_range_of_its_input)
 #undef LOADED
 }
 
+#define FROM_CSV(file)                                                                             \
+    HEAD "nodes: {n: {period_us: 10}}\ncomponents:\n"                                              \
+         "  buck: {model: buck, node: n, inputs: {duty: 0.5}}\n"                                   \
+         "sources:\n  s: {to: buck.load_ohm, csv: {file: " file ", column: load}}\n"
+
+/* Reading a folder, and the beginning of a process's memory, fails. */
+Test(general, a_csv_file_that_cannot_be_read_is_not_at_its_end)
+{
+    expect_mistake(FROM_CSV("/proc"),
+                   "FILE:8:38: '/proc' cannot be read to its end (Is a directory); allowed: a CSV "
+                   "file that can");
+    expect_mistake(FROM_CSV("/proc/self/mem"), "cannot be read to its end (Input/output error)");
+}
+
+/* As a spreadsheet writes it. */
+Test(general, a_csv_file_may_have_a_mark_and_lines_of_another_system)
+{
+    char csv[] = "/tmp/hiloco-test-XXXXXX", text[512];
+    const int fd = mkstemp(csv);
+    const char *mark = "\xef\xbb\xbf";
+
+    cr_assert_gt(dprintf(fd, "%stime_s,load\r\n0,3\r\n1,2\r\n", mark), 0);
+    close(fd);
+    snprintf(text, sizeof text, "%s" FROM_CSV("%s"), mark, csv);
+    struct hil_scenario *s = load(text, NULL);
+    cr_expect_eq(s->system->sources[0].column.count, 2);
+    hil_scenario_free(s);
+    unlink(csv);
+}
+
 Test(general, units_that_differ_need_a_scale)
 {
     expect_mistake(

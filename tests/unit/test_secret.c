@@ -91,6 +91,19 @@ Test(secret, may_be_the_line_of_a_file)
     expect_given("0123456789abcdeg");
 }
 
+Test(secret, may_be_written_by_an_editor_of_another_system)
+{
+    char longest[3 + 255 + 2] = "\xef\xbb\xbf";
+
+    write_file("0123456789abcdef\r\n", 18);
+    expect_given("0123456789abcdef");
+    memset(longest + 3, 'x', 255);
+    memcpy(longest + 258, "\r\n", 2);
+    write_file(longest, sizeof longest);
+    longest[258] = '\0';
+    expect_given(longest + 3);
+}
+
 Test(secret, is_not_in_a_file_that_others_may_use)
 {
     write_file("0123456789abcdef\n", 17);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/text_mark.h"
 #include "general.h"
 
 static const char *const source_kinds[] = {"constant", "steps", "sine", "pulses", "csv", "record"};
@@ -60,6 +61,7 @@ struct source_table {
     const struct general *g;
     char path[1024];
     FILE *file;
+    int error; /* of reading it */
     char *line;
     size_t size;
     size_t number;
@@ -151,7 +153,15 @@ static int source_row(const struct source_table *t, struct hil_column_source *c)
 static bool source_next(struct source_table *t)
 {
     t->number++;
-    return getline(&t->line, &t->size, t->file) >= 0;
+    errno = 0;
+    const ssize_t got = getline(&t->line, &t->size, t->file);
+    if (got < 0 && !feof(t->file))
+        t->error = errno ? errno : EIO;
+    if (t->number == 1 && got > 0) {
+        const size_t mark = hil_text_mark(t->line, (size_t)got);
+        memmove(t->line, t->line + mark, (size_t)got - mark + 1);
+    }
+    return got >= 0;
 }
 
 static int source_rows(struct source_table *t, const struct scenario_node *block, const char *name,
@@ -161,6 +171,8 @@ static int source_rows(struct source_table *t, const struct scenario_node *block
     int rc = 0;
 
     if (!source_next(t)) {
+        if (t->error)
+            return 0;
         source_wrong(t, NULL, "a line with the names of columns, with commas between them");
         return -EINVAL;
     }
@@ -176,7 +188,7 @@ static int source_rows(struct source_table *t, const struct scenario_node *block
     while (!rc && source_next(t))
         if (t->line[strspn(t->line, " \t\r\n")])
             rc = source_row(t, c);
-    if (!rc && c->count == 0) {
+    if (!rc && !t->error && c->count == 0) {
         source_wrong(t, NULL, "at least one line of numbers");
         rc = -EINVAL;
     }
@@ -200,6 +212,10 @@ int general_csv(const struct general *g, const struct scenario_node *block, cons
         return 0;
     }
     int rc = source_rows(&t, block, column, c);
+    if (t.error)
+        scenario_mistake(g->report, &name->at,
+                         "'%.200s' cannot be read to its end (%s); allowed: a CSV file that can",
+                         name->text, strerror(t.error));
     fclose(t.file);
     free(t.line);
     return rc == -ENOMEM ? rc : 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <yaml.h>
 
+#include "../../base/text_mark.h"
 #include "scenario_tree.h"
 
 /* Limits that no scenario needs to exceed, but a hostile or broken file may. libyaml's own work
@@ -490,7 +491,8 @@ int scenario_tree_read(struct scenario_node **root, const char *path,
                          strerror(-error));
         return error;
     }
-    error = scenario_tree_parse(root, text, length, &place, report);
+    const size_t mark = hil_text_mark(text, length);
+    error = scenario_tree_parse(root, text + mark, length - mark, &place, report);
     free(text);
     return error;
 }
