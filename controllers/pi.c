@@ -42,7 +42,7 @@ const struct hil_model model_pi = {
     .inputs = HIL_FIRST_QUANTITIES(duty_inputs, DUTY_CURRENT),
     .outputs = HIL_QUANTITIES(duty_outputs),
     .create = pi_create,
-    .step = pid_law_step_duty,
+    .step = pid_law_step_enable,
     .destroy = instance_destroy,
     .tune = pi_tune,
 };

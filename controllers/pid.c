@@ -41,7 +41,7 @@ const struct hil_model model_pid = {
     .inputs = HIL_FIRST_QUANTITIES(duty_inputs, DUTY_CURRENT),
     .outputs = HIL_QUANTITIES(duty_outputs),
     .create = pid_create,
-    .step = pid_law_step_duty,
+    .step = pid_law_step_enable,
     .destroy = instance_destroy,
     .tune = pid_tune,
 };

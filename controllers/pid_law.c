@@ -83,7 +83,7 @@ int pid_law_step(void *self, uint64_t t_ns, const double *in, double *out)
     return 0;
 }
 
-int pid_law_step_duty(void *self, uint64_t t_ns, const double *in, double *out)
+int pid_law_step_enable(void *self, uint64_t t_ns, const double *in, double *out)
 {
     (void)t_ns;
     out[DUTY] = pid_law_compute(self, in[DUTY_REFERENCE], in[DUTY_VOLTAGE]);
@@ -97,7 +97,7 @@ void pid_law_step_row(void *const *selves, unsigned count, const double *in, dou
         out[i] = pid_law_compute(selves[i], in[0], in[1]);
 }
 
-void pid_law_step_duty_row(void *const *selves, unsigned count, const double *in, double *out)
+void pid_law_step_enable_row(void *const *selves, unsigned count, const double *in, double *out)
 {
     for (unsigned i = 0; i < count; i++, in += 2, out += DUTY_OUTPUTS) {
         out[DUTY] = pid_law_compute(selves[i], in[DUTY_REFERENCE], in[DUTY_VOLTAGE]);

@@ -27,17 +27,17 @@ extern const struct hil_quantity any_inputs[2], any_outputs[1];
     }
 
 /* The functions of every model with the inputs reference and measurement, and one output. The
- * model's own create() takes the gains and limits from its table of parameters. pid_law_step_duty
+ * model's own create() takes the gains and limits from its table of parameters. pid_law_step_enable
  * is for the outputs of a converter's law. */
 int pid_law_create(void **self, const struct pid_gains *gains, const struct duty_limits *limits,
                    const struct hil_config *config);
 int pid_law_step(void *self, uint64_t t_ns, const double *in, double *out);
-int pid_law_step_duty(void *self, uint64_t t_ns, const double *in, double *out);
+int pid_law_step_enable(void *self, uint64_t t_ns, const double *in, double *out);
 
 /* Steps `count` components, whose inputs and outputs follow one another. Their models all have
- * pid_law_step, or pid_law_step_duty, and the numbers are the same as from that. */
+ * pid_law_step, or pid_law_step_enable, and the numbers are the same as from that. */
 void pid_law_step_row(void *const *selves, unsigned count, const double *in, double *out);
-void pid_law_step_duty_row(void *const *selves, unsigned count, const double *in, double *out);
+void pid_law_step_enable_row(void *const *selves, unsigned count, const double *in, double *out);
 
 /* For tune(). Tuning leaves the accumulated integral as it is. */
 enum pid_number {

@@ -74,7 +74,8 @@ static void joined_say(const struct hiloco_node *n, enum hiloco_level level, con
 
 static void joined_log(void *node, enum loco_level level, const char *line)
 {
-    joined_say(node, level == LOCO_ERROR ? HILOCO_ERROR : HILOCO_WARNING, line);
+    if (level <= LOCO_ERROR) /* nobody who joins a run asked for notes */
+        joined_say(node, level == LOCO_ERROR ? HILOCO_ERROR : HILOCO_WARNING, line);
 }
 
 /* Modifies the text. */

@@ -49,7 +49,8 @@
  * component's name and ends the run. A model that diverges just returns its outputs; the harness
  * detects values that are not finite. step() of a device may set all of out[] and return -ESTALE if
  * the data that it received is too old. The node then does what its scenario says about stale
- * inputs.
+ * inputs. step() of any model may set all of out[] and return -ESHUTDOWN to end the run in order.
+ * These outputs still count, and the component is not stepped again.
  */
 #ifndef HILOCO_MODEL_H
 #define HILOCO_MODEL_H
@@ -75,6 +76,9 @@ enum {
     HIL_WIDE = 8,     /* an array with as many places as the component is wide; not for states */
     HIL_ENABLE = 16,  /* for inputs of continuous models and outputs of sampled ones: 1 enables, and
                        * 0 disables, which is its safe value unless the scenario gives another */
+    HIL_OWN = 32,     /* for parameters and states: the table does not know the default. If the
+                       * scenario gives no value, config has NaN, and the model uses its own. Not
+                       * with HIL_WIDE */
 };
 
 /* A row: a parameter, an input, an output or a state. */
@@ -121,6 +125,9 @@ struct hil_config {
     uint32_t trial;                /* 1: only checks that the component can be created */
     uint32_t real_time;            /* 1: steps run against the clock; 0: in virtual time */
     uint32_t index;                /* place in an array of components, from 0 */
+    hil_log_fn
+        *warn; /* like log, with log_arg, for what went not quite well; NULL: nobody listens */
+    hil_log_fn *note; /* likewise, for what is only worth knowing */
 };
 
 enum hil_model_kind {

@@ -4,6 +4,7 @@
 #include <expat.h>
 #include <fcntl.h>
 #include <iconv.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,19 +165,40 @@ int hil_xml_open_file(const char *path, size_t most, bool no_link)
     return rc ? rc : -EFBIG;
 }
 
-int hil_xml_read(struct hil_xml *xml, int file)
+/* Reads to the end of the file. The caller frees *text. */
+static int xml_read_all(int file, char **text, size_t *size)
 {
-    enum XML_Status status = XML_STATUS_OK;
-    char block[65536];
+    size_t room = 65536;
     ssize_t got = 1;
 
-    while (!xml->rc && status == XML_STATUS_OK && got > 0) {
-        got = read(file, block, sizeof block);
-        if (got < 0)
-            return -errno;
-        status = XML_Parse(xml->parser, block, (int)got, got == 0);
+    *text = malloc(room);
+    *size = 0;
+    while (*text && (got = read(file, *text + *size, room - *size)) > 0) {
+        *size += (size_t)got;
+        if (*size < room)
+            continue;
+        char *more = realloc(*text, room *= 2);
+        if (!more)
+            free(*text);
+        *text = more;
     }
-    if (!xml->rc && status != XML_STATUS_OK)
+    return !*text ? -ENOMEM : got < 0 ? -errno : 0;
+}
+
+/* The whole text is parsed at once: expat begins an element anew with each part that it gets of
+ * it. */
+int hil_xml_read(struct hil_xml *xml, int file)
+{
+    char *text;
+    size_t size;
+    int rc = xml_read_all(file, &text, &size);
+
+    if (!rc && size > INT_MAX)
+        rc = -EFBIG;
+    const enum XML_Status status =
+        rc ? XML_STATUS_OK : XML_Parse(xml->parser, text, (int)size, true);
+    if (!rc && !xml->rc && status != XML_STATUS_OK)
         HIL_XML_WRONG(xml, "it is no XML (%s)", XML_ErrorString(XML_GetErrorCode(xml->parser)));
-    return xml->rc;
+    free(text);
+    return rc ? rc : xml->rc;
 }

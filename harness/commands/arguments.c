@@ -1,5 +1,6 @@
 #include "../base/digits.h"
 #include "../base/version.h"
+#include "../models/models.h"
 #include "commands.h"
 
 #include <errno.h>
@@ -384,6 +385,7 @@ int hil_arguments_load(const struct hil_arguments *a, struct hil_scenario **scen
         size_t length = strlen(messages);
         fprintf(stderr, "%s%s", messages, length && messages[length - 1] == '\n' ? "" : "\n");
     }
+    hil_models_print_warnings(stderr);
     free(messages);
     return rc;
 }

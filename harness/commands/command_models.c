@@ -18,7 +18,9 @@ static void print_table(const char *title, const struct hil_quantities *table, b
     for (unsigned i = 0; i < table->count; i++) {
         const struct hil_quantity *q = &table->at[i];
         printf("  %-10s %-24s %-8s", i == 0 ? title : "", q->name, q->unit[0] ? q->unit : "-");
-        if (values)
+        if (values && q->flags & HIL_OWN)
+            printf(" %-9s %10g .. %-9g", "own", q->min, q->max);
+        else if (values)
             printf(" %-9g %10g .. %-9g", q->value, q->min, q->max);
         else
             printf(" %-9s %10s    %-9s", "", "", "");
@@ -51,7 +53,12 @@ static int print_provided(const char *file)
         fprintf(stderr, "hiloco models: %s: %s\n", file, wrong);
         return HIL_EXIT_USAGE;
     }
+    hil_models_print_warnings(stderr);
     print_model(loaded->model);
+    if (loaded->others.count) {
+        print_table("others", &loaded->others, false);
+        putchar('\n');
+    }
     return HIL_EXIT_OK;
 }
 

@@ -46,12 +46,14 @@ enum { WARNINGS_BYTES = 2048 };
 
 void hil_warnings_log(void *arg, enum loco_level level, const char *text)
 {
+    static const char *const names[] = {
+        [LOCO_WARNING] = "warning", [LOCO_ERROR] = "error", [HIL_NOTE] = "note"};
     const struct hil_warnings *w = arg;
-
+    const bool again = level == LOCO_WARNING && warnings_said_before(w->run->state, text);
     char shown[WARNINGS_BYTES]; /* a model may say anything */
 
-    if (level == LOCO_ERROR || !(w->quiet || warnings_said_before(w->run->state, text)))
-        fprintf(stderr, "%s: %s\n", level == LOCO_ERROR ? "error" : "warning",
+    if (level == LOCO_ERROR || !(w->quiet || again))
+        fprintf(stderr, "%s: %s\n", names[level],
                 hil_foreign_text(shown, sizeof shown, text, sizeof shown));
 }
 

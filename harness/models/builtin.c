@@ -45,9 +45,9 @@ const struct hil_model *const hil_models[] = {
 
 hil_row_step *hil_row_step_of(const struct hil_model *model)
 {
-    return model->step == pid_law_step        ? pid_law_step_row
-           : model->step == pid_law_step_duty ? pid_law_step_duty_row
-                                              : NULL;
+    return model->step == pid_law_step          ? pid_law_step_row
+           : model->step == pid_law_step_enable ? pid_law_step_enable_row
+                                                : NULL;
 }
 
 bool hil_model_is_short(const struct hil_model *model)

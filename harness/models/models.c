@@ -34,6 +34,19 @@ int hil_say(const struct hil_said *said, int rc, const char *format, ...)
     return rc;
 }
 
+void hil_warn(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+
+    if (used)
+        used += (size_t)snprintf(text + used, size - used, "; ");
+    va_start(args, format);
+    if (used < size)
+        vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
 int hil_say_no_memory(const struct hil_said *said)
 {
     return hil_say(said, -ENOMEM, "there is no memory for it");
@@ -64,6 +77,13 @@ static bool is_python_file(const char *name)
 bool hil_model_is_provided(const char *name)
 {
     return provider_of(name) != NULL || is_python_file(name);
+}
+
+bool hil_model_names_signals(const char *name)
+{
+    const struct hil_provider *provider = provider_of(name);
+
+    return provider && provider->names_signals;
 }
 
 void hil_models_say_provided(char *text, size_t size)
@@ -134,6 +154,16 @@ const struct hil_model *hil_model_find(const char *name)
 
     const struct hil_loaded *l = hil_loaded_find(name, NULL);
     return l ? l->model : NULL;
+}
+
+void hil_models_print_warnings(FILE *to)
+{
+    static const struct hil_loaded *printed; /* the newest model before this call */
+
+    for (const struct hil_loaded *l = loaded_models; l && l != printed; l = l->next)
+        if (l->warning)
+            fprintf(to, "warning: %s: %s\n", l->name, l->warning);
+    printed = loaded_models;
 }
 
 /* --- loading ---------------------------------------------------------------------------------- */

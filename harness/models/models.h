@@ -4,6 +4,8 @@
 #ifndef HIL_MODELS_H
 #define HIL_MODELS_H
 
+#include <stdio.h>
+
 #include "builtin.h"
 #include "provider.h"
 #include "tables.h"
@@ -33,6 +35,12 @@ const char *hil_model_not_real_time(const struct hil_model *model);
 
 /* Finds a built-in or loaded model; NULL: there is none. */
 const struct hil_model *hil_model_find(const char *name);
+
+/* Prints the warnings about the models loaded since the last call, one a line. */
+void hil_models_print_warnings(FILE *to);
+
+/* Whether models of this name get the signals that a scenario refers to. */
+bool hil_model_names_signals(const char *name);
 
 /* Lists what providers accept, for messages: "or a shared library such as ./my.so". */
 void hil_models_say_provided(char *text, size_t size);

@@ -26,6 +26,10 @@ struct hil_settings {
     unsigned count;
 };
 
+/* The key of an entry that a scenario adds for each signal of the component to which it refers,
+ * with the signal's name as text. Only providers with `names_signals` get them. */
+#define HIL_SETTING_SIGNAL ""
+
 /* The destination of a message: one line that says what is wrong and what is allowed. */
 struct hil_said {
     char *text;
@@ -35,6 +39,10 @@ struct hil_said {
 /* Writes the message. Returns `rc`. */
 __attribute__((format(printf, 3, 4))) int hil_say(const struct hil_said *said, int rc,
                                                   const char *format, ...);
+
+/* Adds a warning to the others in `text`, with "; " between them. */
+__attribute__((format(printf, 3, 4))) void hil_warn(char *text, size_t size, const char *format,
+                                                    ...);
 
 /* Reports that memory ran out. Returns -ENOMEM. */
 int hil_say_no_memory(const struct hil_said *said);
@@ -55,6 +63,8 @@ struct hil_loaded {
     struct hil_settings settings; /* a copy */
     uint64_t hash;                /* XXH3 of what was loaded; the same for all runs of one build */
     void *own;                    /* the provider's data */
+    struct hil_quantities others; /* outputs that it has if a scenario refers to them */
+    const char *warning;          /* what is wrong with it although it can be used; NULL: nothing */
     bool apart;                   /* the provider's value, unless load() changes it */
     /* Set by load() if a process may have only one component of this file: the name of a library
      * that they would share; "": the model says so. Else NULL. */
@@ -90,6 +100,9 @@ struct hil_provider {
 
     /* Why its models cannot run in virtual time ("it is a device"); NULL: they can. */
     const char *not_virtual;
+
+    /* Its models have more signals than they offer, and offer those that a scenario refers to. */
+    bool names_signals;
 
     /* Its models' code may hang or crash: in real time a node with such a model has its own
      * process. */

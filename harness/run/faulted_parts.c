@@ -175,7 +175,7 @@ static int faulted_step(void *self, uint64_t t_ns, const double *in, double *out
     if (!continuous)
         faulted_inputs(p, in);
     rc = p->of->step(p->self, t_ns, p->in, out);
-    if (!rc || rc == -ESTALE)
+    if (!rc || rc == -ESTALE || rc == -ESHUTDOWN)
         faulted_outputs(p, out);
     return rc;
 }

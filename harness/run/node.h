@@ -21,6 +21,9 @@
 #include "machine_clock.h"
 #include "step.h"
 
+/* A level of the run's log that the library does not have: something only worth knowing. */
+enum { HIL_NOTE = LOCO_ERROR + 1 };
+
 /* What the nodes of a run share. */
 struct hil_run {
     const struct hil_scenario *scenario;

@@ -186,6 +186,8 @@ struct hil_state {
      * by a signal, here or at another launcher. Set by hil_state_stop. */
     _Atomic uint64_t stop;
     _Atomic uint32_t stop_status;      /* exit status that the signal stands for; 0: none came */
+    _Atomic uint32_t ended_by;         /* 1 + the component that ended the run; 0: none did */
+    uint64_t ended_ns;                 /* when it did, by the run's time */
     _Atomic uint64_t elapsed_ns;       /* run time of the first of its nodes */
     char absent[HIL_NODES_NAME_BYTES]; /* merged from parts: nodes without a part; "": none */
     struct hil_pace pace;
@@ -221,6 +223,15 @@ static inline const struct hil_node_state *hil_node_figures(const struct hil_sta
 /* Name of a node's stage: "init", "ready", "run", "safe", "stopped" or "failed"; "?" for an unknown
  * number. */
 const char *hil_stage_name(uint64_t stage);
+
+/* The component that ended the run; NULL: none did. */
+static inline const struct hil_component *hil_state_ended_by(const struct hil_state *state,
+                                                             const struct hil_system *system)
+{
+    const uint32_t by = atomic_load(&state->ended_by);
+
+    return by && by <= system->component_count ? &system->components[by - 1] : NULL;
+}
 
 /* Whether the run is paused. Only runs in virtual time can be. */
 static inline bool hil_state_is_paused(const struct hil_state *state)

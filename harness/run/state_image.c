@@ -25,6 +25,8 @@ int hil_state_restore(struct hil_state *s, const void *image, size_t size)
         return -EPROTO;
     atomic_store(&s->elapsed_ns, atomic_load(&from->elapsed_ns));
     atomic_store(&s->stop, atomic_load(&from->stop));
+    atomic_store(&s->ended_by, atomic_load(&from->ended_by));
+    s->ended_ns = from->ended_ns;
     atomic_store(&s->responses.now, atomic_load(&from->responses.now));
     memcpy((char *)s + head, (const char *)image + head, size - head);
     return 0;
@@ -107,4 +109,8 @@ void hil_state_add_part(struct hil_state *all, const struct hil_state *part,
         atomic_store(&all->elapsed_ns, elapsed_ns);
     if (atomic_load(&part->stop))
         atomic_store(&all->stop, atomic_load(&part->stop));
+    if (atomic_load(&part->ended_by)) {
+        atomic_store(&all->ended_by, atomic_load(&part->ended_by));
+        all->ended_ns = part->ended_ns;
+    }
 }

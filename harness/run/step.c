@@ -88,6 +88,20 @@ static void step_stale_found(struct hil_step *s, struct step_part *p, uint64_t d
     atomic_store_explicit(&log->count, count + 1, memory_order_release);
 }
 
+/* The component ends the run. Its outputs stay, and this step is still shown and sent. */
+__attribute__((cold, noinline)) static int step_ended(const struct hil_step *s, struct step_part *p,
+                                                      uint64_t due)
+{
+    struct hil_state *state = s->node->run->state;
+    uint32_t nobody = 0;
+
+    p->failed = true;
+    if (atomic_compare_exchange_strong(&state->ended_by, &nobody, p->number + 1))
+        state->ended_ns = due;
+    hil_state_stop(state, s->node->start_ns + due, 0);
+    return 0;
+}
+
 /* A device did not receive what it needs in time. This is treated like a stale link: its outputs
  * hold, or they become NaN so that components that take them are safe, or the run ends. */
 __attribute__((cold, noinline)) static int step_stale(struct hil_step *s, struct step_part *p,
@@ -118,6 +132,8 @@ STEP_INLINE int step_part(struct hil_step *s, struct step_part *p, uint64_t n, u
             p->stale = false;
         return 0;
     }
+    if (rc == -ESHUTDOWN && hil_all_numbers(p->next, p->out_count))
+        return step_ended(s, p, due);
     return rc == -ESTALE && p->model->apply ? step_stale(s, p, due)
                                             : step_failed(s, p, n, "step", rc);
 }

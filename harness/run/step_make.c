@@ -612,14 +612,28 @@ int hil_step_open(struct hil_step **step, struct hil_node *node)
 
 /* --- components ------------------------------------------------------------------------------- */
 
-/* Logs a model's message, with the name of its component. */
-static void make_log(void *arg, const char *line)
+/* Log a model's message, with the name of its component. */
+static void make_log_at(const struct step_part *p, enum loco_level level, const char *line)
 {
-    const struct step_part *p = arg;
     char name[HIL_SIGNAL_NAME_BYTES];
 
     hil_instance_name(&p->config->is, name);
-    loco_log(p->mgr, LOCO_ERROR, "%s: %s", name, line);
+    loco_log(p->mgr, level, "%s: %s", name, line);
+}
+
+static void make_log(void *arg, const char *line)
+{
+    make_log_at(arg, LOCO_ERROR, line);
+}
+
+static void make_warn(void *arg, const char *line)
+{
+    make_log_at(arg, LOCO_WARNING, line);
+}
+
+static void make_note(void *arg, const char *line)
+{
+    make_log_at(arg, (enum loco_level)HIL_NOTE, line);
 }
 
 static int make_component(struct hil_step *s, struct step_part *p)
@@ -635,6 +649,8 @@ static int make_component(struct hil_step *s, struct step_part *p)
         .model = p->model,
         .real_time = s->node->run->scenario->mode == HIL_REALTIME,
         .index = p->config->is.index,
+        .warn = make_warn,
+        .note = make_note,
     };
 
     p->mgr = s->node->mgr;

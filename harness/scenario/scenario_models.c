@@ -37,21 +37,40 @@ static int settings_add(struct hil_settings *settings, struct hil_setting *room,
     return rc;
 }
 
-int scenario_settings(struct hil_settings *settings, const struct scenario_node *block)
+static int settings_add_signals(struct hil_settings *settings, struct hil_setting *room,
+                                const struct scenario_mention *at, size_t count)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < count; i++) {
+        const unsigned to = settings->count++;
+        room[to] = (struct hil_setting){strdup(HIL_SETTING_SIGNAL), at[i].signal};
+        rc = room[to].key ? 0 : -ENOMEM;
+    }
+    return rc;
+}
+
+int scenario_settings(struct hil_settings *settings, const struct scenario_node *block,
+                      const char *component, const char *model,
+                      const struct scenario_mentioned *mentioned)
 {
     const struct scenario_node *node = scenario_node_get(block, "settings");
+    size_t first = 0;
+    const size_t signals = model && hil_model_names_signals(model)
+                               ? scenario_mentioned_find(mentioned, component, &first)
+                               : 0;
     struct hil_setting *room;
 
     *settings = (struct hil_settings){NULL, 0};
-    if (!node)
-        return 0;
-    int rc = settings_add(settings, NULL, node, "");
-    if (rc || settings->count == 0)
+    int rc = node ? settings_add(settings, NULL, node, "") : 0;
+    if (rc || settings->count + signals == 0)
         return rc;
-    room = calloc(settings->count, sizeof *room);
+    room = calloc(settings->count + signals, sizeof *room);
     settings->at = room;
     settings->count = 0;
-    rc = room ? settings_add(settings, room, node, "") : -ENOMEM;
+    rc = !room ? -ENOMEM : node ? settings_add(settings, room, node, "") : 0;
+    if (!rc)
+        rc = settings_add_signals(settings, room, mentioned->at + first, signals);
     if (rc)
         scenario_settings_free(settings);
     return rc;
@@ -125,6 +144,7 @@ int scenario_lay_settings(struct scenario_node *root, struct ssv *parameters,
 struct loading {
     const char *folder; /* of the scenario */
     struct scenario_report *report;
+    struct scenario_mentioned mentioned;
 };
 
 static int load_one(const struct loading *l, struct scenario_node *node,
@@ -168,26 +188,34 @@ static int load_overrides(const struct loading *l, const struct scenario_node *o
     return rc;
 }
 
+static int load_model(const struct loading *l, const struct scenario_entry *entry,
+                      struct scenario_node *model)
+{
+    struct hil_settings settings;
+    char what[128];
+
+    int rc = scenario_settings(&settings, entry->value, entry->key, model->text, &l->mentioned);
+    if (rc)
+        return rc;
+    snprintf(what, sizeof what, "components.%.60s.model", entry->key);
+    rc = load_one(l, model, &settings, what);
+    scenario_settings_free(&settings);
+    return rc;
+}
+
 /* A component has one model, or a list of models. */
 static int load_component(const struct loading *l, const struct scenario_entry *entry)
 {
     struct scenario_node *model = scenario_node_get(entry->value, "model");
     struct scenario_node *own = scenario_node_get(entry->value, "settings");
-    struct hil_settings settings;
-    char what[128];
 
     if (!model)
         return 0;
     int rc = own ? scenario_find_setting_files(own, l->folder) : 0;
-    if (rc)
-        return rc;
-    rc = scenario_settings(&settings, entry->value);
-    snprintf(what, sizeof what, "components.%.60s.model", entry->key);
     for (size_t k = 0; !rc && k < model->count; k++)
-        rc = load_one(l, model->entries[k].value, &settings, what);
+        rc = load_model(l, entry, model->entries[k].value);
     if (!rc)
-        rc = load_one(l, model, &settings, what);
-    scenario_settings_free(&settings);
+        rc = load_model(l, entry, model);
     return rc;
 }
 
@@ -209,11 +237,16 @@ int scenario_load_models(struct scenario_node *root, const char *path,
     char copy[PATH_MAX];
 
     snprintf(copy, sizeof copy, "%s", path);
-    const struct loading l = {dirname(copy), report};
-    int rc = load_under(&l, scenario_node_get(root, "controller"), "law", "controller.law");
+    struct loading l = {.folder = dirname(copy), .report = report};
+    int rc = scenario_mentioned_open(&l.mentioned, root);
+    if (!rc)
+        rc = load_under(&l, scenario_node_get(root, "controller"), "law", "controller.law");
     if (!rc)
         rc = load_under(&l, converters, "plant", "converters.plant");
     if (!rc)
         rc = load_overrides(&l, scenario_node_get(converters, "overrides"));
-    return rc ? rc : load_components(&l, scenario_node_get(root, "components"));
+    if (!rc)
+        rc = load_components(&l, scenario_node_get(root, "components"));
+    scenario_mentioned_close(&l.mentioned);
+    return rc;
 }

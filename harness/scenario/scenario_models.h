@@ -3,6 +3,7 @@
 #define HIL_SCENARIO_MODELS_H
 
 #include "../models/provider.h"
+#include "mentioned.h"
 #include "ssv.h"
 
 /*
@@ -18,9 +19,14 @@ int scenario_load_models(struct scenario_node *root, const char *path,
 int scenario_lay_settings(struct scenario_node *root, struct ssv *parameters,
                           struct scenario_report *report);
 
-/* The settings of a component's block, flattened; empty if it has none. Their texts belong to the
- * tree; scenario_settings_free() frees the rest. Returns 0 or -ENOMEM. */
-int scenario_settings(struct hil_settings *settings, const struct scenario_node *block);
+/*
+ * The settings of a component's block, flattened; empty if it has none. If a model of this name
+ * takes them, the signals of the component that the scenario mentions follow. The texts belong to
+ * the tree and to `mentioned`; scenario_settings_free() frees the rest. Returns 0 or -ENOMEM.
+ */
+int scenario_settings(struct hil_settings *settings, const struct scenario_node *block,
+                      const char *component, const char *model,
+                      const struct scenario_mentioned *mentioned);
 void scenario_settings_free(struct hil_settings *settings);
 
 #endif

@@ -293,6 +293,18 @@ static void print_clocks(const struct hil_summary *sum, FILE *to)
     fprintf(to, "\n");
 }
 
+static json_t *ended_by(const struct hil_summary *sum)
+{
+    const struct hil_component *c = hil_state_ended_by(sum->state, sum->scenario->system);
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    if (!c)
+        return json_null();
+    hil_instance_name(&c->is, name);
+    return json_pack("{s:s, s:s, s:o}", "component", name, "model", c->model->name, "time_s",
+                     summary_seconds(sum->state->ended_ns));
+}
+
 int hil_summary_write(const struct hil_summary *sum, const char *path)
 {
     const struct hil_scenario *s = sum->scenario;
@@ -305,6 +317,7 @@ int hil_summary_write(const struct hil_summary *sum, const char *path)
         json_decref(root);
         return -ENOMEM;
     }
+    json_object_set_new(root, "ended_by", ended_by(sum));
     if (sum->judgement)
         hil_judgement_add(sum->judgement, root);
     hil_summary_add_components(sum, root);
@@ -366,6 +379,18 @@ static void print_hung(const struct hil_summary *sum, FILE *to)
     }
 }
 
+static void print_ended(const struct hil_summary *sum, FILE *to)
+{
+    const struct hil_component *c = hil_state_ended_by(sum->state, sum->scenario->system);
+    char name[HIL_SIGNAL_NAME_BYTES];
+
+    if (!c)
+        return;
+    hil_instance_name(&c->is, name);
+    fprintf(to, "  ended       by %s (%s), at %.6f s\n", name, c->model->name,
+            (double)sum->state->ended_ns * 1e-9);
+}
+
 static void print_reason(const char *reason, void *to)
 {
     fprintf(to, "  degraded    %s\n", reason);
@@ -380,6 +405,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
     fprintf(to, ", %.4g of %.4g s in %s time over %s\n",
             (double)atomic_load(&sum->state->elapsed_ns) * 1e-9, (double)s->duration_ns * 1e-9,
             is_virtual(sum) ? "virtual" : "real", hil_fabric_name(s->fabric));
+    print_ended(sum, to);
     hil_validity_print(sum->verdict, to);
     if (sum->judgement)
         hil_judgement_print(sum->judgement, to);

@@ -166,7 +166,8 @@ static double missed_percent(const struct trial *t, unsigned node)
 static double gap_us(const struct trial *t, unsigned node)
 {
     const struct hil_node_state *n = hil_node_figures(t->state, node);
-    uint64_t end = t->scenario->duration_ns;
+    const bool ended = hil_state_ended_by(t->state, t->scenario->system);
+    const uint64_t end = ended ? t->state->ended_ns : t->scenario->duration_ns;
     uint64_t last =
         t->complete && due_steps(t, node) > 0 && end > n->begin_ns ? end - n->begin_ns : 0;
 
@@ -236,7 +237,8 @@ static unsigned process_count(const struct hil_scenario *s)
 
 static bool is_complete(const struct trial *t)
 {
-    if (atomic_load(&t->state->stop) || t->state->absent[0])
+    if ((atomic_load(&t->state->stop) && !hil_state_ended_by(t->state, t->scenario->system)) ||
+        t->state->absent[0])
         return false;
     for (unsigned i = 0; i < process_count(t->scenario); i++)
         if (atomic_load(&t->state->executors[i].stage) != HIL_DONE &&

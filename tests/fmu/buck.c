@@ -4,7 +4,7 @@
 #include "fmu.h"
 #include "plants/models.h"
 
-enum { PARAMETERS = 6, INPUTS = 3, OUTPUTS = 2, STATES = 2 };
+enum { PARAMETERS = 6, INPUTS = 4, OUTPUTS = 2, STATES = 2 }; /* enable keeps its default */
 
 struct buck {
     double parameters[PARAMETERS], inputs[INPUTS], outputs[OUTPUTS], initial[STATES];

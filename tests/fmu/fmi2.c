@@ -17,17 +17,27 @@ struct fmu {
     char *name, *resources;
     const fmi2CallbackFunctions *functions;
     enum mode mode;
-    bool ends;
+    bool ends, odd;
     double until;  /* of a step that was discarded */
     double self[]; /* the model's */
 };
 
-void fmu_log(struct fmu *fmu, enum fmu_status status, const char *text)
+void fmu_log_of(struct fmu *fmu, void *environment, enum fmu_status status, const char *text)
 {
     if (fmu->functions->logger)
-        fmu->functions->logger(fmu->functions->componentEnvironment, fmu->name, (fmi2Status)status,
+        fmu->functions->logger(environment, fmu->name, (fmi2Status)status,
                                status < FMU_ERROR ? "logStatusWarning" : "logStatusError", "%s",
                                text);
+}
+
+void fmu_log(struct fmu *fmu, enum fmu_status status, const char *text)
+{
+    fmu_log_of(fmu, fmu->functions->componentEnvironment, status, text);
+}
+
+void fmu_odd_later(struct fmu *fmu)
+{
+    fmu->odd = true;
 }
 
 const char *fmu_resources(const struct fmu *fmu)
@@ -174,7 +184,7 @@ fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t nv
             return fmi2Error;
         value[i] = *at;
     }
-    return fmi2OK;
+    return ((struct fmu *)c)->odd ? (fmi2Status)FMU_ODD : fmi2OK;
 }
 
 fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,

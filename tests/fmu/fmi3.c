@@ -17,14 +17,25 @@ struct fmu {
     fmi3LogMessageCallback log;
     fmi3InstanceEnvironment environment;
     enum mode mode;
+    bool odd;
     double self[]; /* the model's */
 };
 
-void fmu_log(struct fmu *fmu, enum fmu_status status, const char *text)
+void fmu_log_of(struct fmu *fmu, void *environment, enum fmu_status status, const char *text)
 {
     if (fmu->log)
-        fmu->log(fmu->environment, (fmi3Status)status,
+        fmu->log(environment, (fmi3Status)status,
                  status < FMU_ERROR ? "logStatusWarning" : "logStatusError", text);
+}
+
+void fmu_log(struct fmu *fmu, enum fmu_status status, const char *text)
+{
+    fmu_log_of(fmu, fmu->environment, status, text);
+}
+
+void fmu_odd_later(struct fmu *fmu)
+{
+    fmu->odd = true;
 }
 
 const char *fmu_resources(const struct fmu *fmu)
@@ -164,7 +175,9 @@ static size_t copy(struct fmu *fmu, fmi3ValueReference vr, enum fmu_type type, s
             if ((n = copy(instance, valueReferences[i], TYPE, sizeof values[0], NULL, values + at, \
                           nValues - at)) == 0)                                                     \
                 return fmi3Error;                                                                  \
-        return at == nValues ? fmi3OK : fmi3Error;                                                 \
+        return ((struct fmu *)instance)->odd ? (fmi3Status)FMU_ODD                                 \
+               : at == nValues               ? fmi3OK                                              \
+                                             : fmi3Error;                                                        \
     }                                                                                              \
                                                                                                    \
     fmi3Status fmi3Set##name(fmi3Instance instance, const fmi3ValueReference valueReferences[],    \

@@ -13,6 +13,7 @@
 
 /* As fmi2Status and fmi3Status: the numbers are the same. */
 enum fmu_status {
+    FMU_ODD = -1, /* no status of the standard */
     FMU_OK,
     FMU_WARNING,
     FMU_DISCARD,
@@ -57,6 +58,12 @@ struct fmu_variable {
 struct fmu;
 
 void fmu_log(struct fmu *fmu, enum fmu_status status, const char *text);
+
+/* With another pointer than the importer gave. */
+void fmu_log_of(struct fmu *fmu, void *environment, enum fmu_status status, const char *text);
+
+/* All getters return FMU_ODD from now on. */
+void fmu_odd_later(struct fmu *fmu);
 
 /* The unpacked folder `resources`, with a '/' at its end. */
 const char *fmu_resources(const struct fmu *fmu);

@@ -44,6 +44,14 @@ static const struct change changes[] = {
      "]><fmiModelDescription copyright=\"&h;\""},
     {"symbol", library, "fmi2DoStep", "fmi2NoStep"},
     {"symbol", library, "fmi3DoStep", "fmi3NoStep"},
+    {"no-start", description, "variability=\"tunable\"><Real start=\"1\"/>",
+     "variability=\"tunable\"><Real/>"},
+    {"no-start", description, "variability=\"tunable\" start=\"1\"/>", "variability=\"tunable\"/>"},
+    {"hyphen", description, "modelIdentifier=\"probe\"", "modelIdentifier=\"pro-be\""},
+    {"starts-later", description, "<ModelVariables>",
+     "<DefaultExperiment startTime=\"2.5\"/><ModelVariables>"},
+    {"needs-events", description, "<CoSimulation ", "<CoSimulation hasEventMode=\"true\" "},
+    {"needs-events", description, "instantiationToken=\"", "instantiationToken=\"not "},
     {"no-status", library, "fmi2GetRealStatus", "fmi2NoRealStatus_"},
     {"no-status", library, "fmi2GetBooleanStatus", "fmi2NoBooleanStatus_"},
     {"library", library, "libc.so.6", "libq.so.6"}, /* there is none of that name */
@@ -60,6 +68,7 @@ static const struct addition additions[] = {
     {"slip-inside", "resources/../../escaped_from_an_fmu.txt", "escaped\n", false},
     {"absolute", "/tmp/escaped_from_an_fmu.txt", "escaped\n", false},
     {"backslash", "..\\escaped_from_an_fmu.txt", "escaped\n", false},
+    {"twice", "resources/offset.tx_", "4.75\n", false} /* renamed below */,
     {"symlink", "resources/link", "/tmp", true},
     {"symlink", "resources/link/escaped_from_an_fmu.txt", "escaped\n", false},
 };
@@ -67,6 +76,10 @@ static const struct addition additions[] = {
 /* Entries that go elsewhere. */
 static const struct change moves[] = {
     {"no-binary", "", "binaries/", "binaries/win64-or-so/"},
+    {"other-name", "", "binaries/linux64/probe.so", "binaries/linux64/other.so"},
+    {"other-name", "", "binaries/x86_64-linux/probe.so", "binaries/x86_64-linux/other.so"},
+    {"hyphen", "", "binaries/linux64/probe.so", "binaries/linux64/pro-be.so"},
+    {"hyphen", "", "binaries/x86_64-linux/probe.so", "binaries/x86_64-linux/pro-be.so"},
     {"source-code", "", "binaries/", "sources/"},
     {"other-platform", "", "binaries/linux64/", "binaries/x86_64-linux/"},
     {"no-description", "", description, "theDescription.xml"},
@@ -279,6 +292,17 @@ static void say_size(const char *path, uint32_t size)
     write_file(path, b);
 }
 
+/* The library for archives does not write two files of one name. */
+static void name_twice(const char *path)
+{
+    static const char name[] = "resources/offset.tx_";
+    struct bytes b = read_file(path);
+
+    for (char *at = b.at; (at = memmem(at, (size_t)(b.at + b.count - at), name, strlen(name)));)
+        at[strlen(name) - 1] = 't';
+    write_file(path, b);
+}
+
 static void truncate_file(const char *good, const char *bad)
 {
     struct bytes b = read_file(good);
@@ -308,6 +332,8 @@ int main(int argc, char **argv)
     if (zip_close(bad))
         die("the bad FMU cannot be written");
     zip_discard(good);
+    if (strcmp(kind, "twice") == 0)
+        name_twice(argv[3]);
     if (strcmp(kind, "bomb") == 0)
         say_size(argv[3], UINT32_MAX - 1);
     if (strcmp(kind, "liar") == 0)

@@ -24,12 +24,16 @@ enum behaviour {
     REFUSES,
     ENDS,
     STOPS_SHORT,
+    LIES,
+    CHATS,
+    ODD,
+    ODD_LATER,
 };
 
 enum { ELEMENTS = 3 };
 
 struct probe {
-    double u[ELEMENTS], y[ELEMENTS], gain, offset, instances;
+    double u[ELEMENTS], y[ELEMENTS], gain, offset, instances, until;
     int64_t behaviour;
     int32_t at, steps;
     bool enabled, even;
@@ -65,6 +69,7 @@ static const struct fmu_variable variables[] = {
     PROBE(30, FMU_FLOAT64, gain),
     PROBE(31, FMU_FLOAT64, offset),
     PROBE(32, FMU_FLOAT64, instances),
+    PROBE(33, FMU_FLOAT64, until),
     PROBE(40, FMU_ENUMERATION, behaviour),
     PROBE(41, FMU_INT32, at),
     PROBE(42, FMU_INT32, steps),
@@ -161,6 +166,17 @@ static enum fmu_status misbehave(struct fmu *fmu, const struct probe *p)
         exit(0);
     case ENDS:
         return FMU_ENDS;
+    case LIES:
+        fmu_log_of(fmu, (void *)2, FMU_WARNING, p->message);
+        return FMU_WARNING;
+    case CHATS:
+        fmu_log(fmu, FMU_OK, p->message);
+        return FMU_OK;
+    case ODD:
+        return FMU_ODD;
+    case ODD_LATER:
+        fmu_odd_later(fmu);
+        return FMU_OK;
     case STOPS_SHORT:
         return FMU_STOPS_SHORT;
     default:
@@ -186,12 +202,12 @@ static enum fmu_status probe_step(struct fmu *fmu, void *self, double t, double 
 {
     struct probe *p = self;
 
-    (void)t, (void)h;
     enum fmu_status status = p->steps == p->at ? misbehave(fmu, p) : FMU_OK;
-    if (status > FMU_WARNING)
+    if (status > FMU_WARNING || status == FMU_ODD)
         return status;
     p->steps++;
     p->even = p->steps % 2 == 0;
+    p->until = t + h;
     p->instances = instances;
     feed_through(p);
     return status;

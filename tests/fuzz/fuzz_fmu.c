@@ -14,11 +14,11 @@ static const struct hil_said said = {text, sizeof text};
 static void fuzz_archive(const uint8_t *data, size_t size)
 {
     const char *path = fuzz_file("a.fmu", data, size);
-    char folder[4200];
+    char folder[4200], warning[400] = "";
 
     snprintf(folder, sizeof folder, "%s/unpacked", fuzz_folder());
     mkdir(folder, 0700);
-    fmu_unpack(path, folder, &said);
+    fmu_unpack(path, folder, warning, sizeof warning, &said);
     fmu_folder_remove(folder);
 }
 
@@ -29,7 +29,7 @@ static void fuzz_description(const uint8_t *data, size_t size)
     struct fmu_tables tables;
 
     if (fmu_description_read(&description, path, NULL, &said) == 0)
-        fmu_tables_make(&tables, &description, &said);
+        fmu_tables_make(&tables, &description, NULL, &said);
     fmu_description_free(&description);
 }
 

@@ -187,7 +187,20 @@ static void write_probe(int version, int behaviour, const char *more)
     write_text(in_workspace("s.yaml"), text);
 }
 
-enum { WARNS = 1, DISCARDS, FAILS, DIES, HANGS, CRASHES, PRINTS, EXITS, REFUSES };
+enum {
+    WARNS = 1,
+    DISCARDS,
+    FAILS,
+    DIES,
+    HANGS,
+    CRASHES,
+    PRINTS,
+    EXITS,
+    REFUSES,
+    ENDS,
+    LIES = 12,
+    CHATS
+};
 
 static struct ended run_probe(int version, int behaviour, int status)
 {
@@ -216,6 +229,121 @@ Test(fmu_runs, a_step_that_is_discarded_or_fails_ends_the_run)
     expect_said(&e, "tried: fmi3DoStep returned error for the step from 0.005 s to 0.006 s");
     e = run_probe(3, DIES, 1);
     expect_said(&e, "tried: fmi3DoStep returned fatal for the step from 0.005 s to 0.006 s");
+}
+
+Test(fmu_runs, what_it_says_is_called_what_it_is)
+{
+    for (int version = 2; version <= 3; version++) {
+        struct ended e = run_probe(version, CHATS, 0);
+        expect_said(&e, "note: tried: it says: from within");
+        cr_expect_null(strstr(e.err, "error: "), "%s", e.err);
+        e = run_probe(version, WARNS, 0);
+        expect_said(&e, "warning: tried: it says (warning): from within");
+        e = run_probe(version, LIES, 0);
+        expect_said(&e, "warning: tried: it says (warning): from within");
+    }
+}
+
+Test(fmu_runs, one_that_ends_the_simulation_ends_the_run_in_order)
+{
+    for (int version = 2; version <= 3; version++) {
+        write_probe(version, ENDS, "record:\n  - {signals: [tried.steps], node: one}\n");
+        struct ended e = run_scenario("out", "");
+        expect_status(&e, 0);
+        cr_expect(strstr(e.out, "ended       by tried (probe), at 0.006000 s"), "%s", e.out);
+        cr_expect_eq(number_at(summary_of(in_workspace("out")), "ended_by.time_s"), 0.006);
+        const struct column steps = column_of(in_workspace("out"), "one/steps");
+        cr_expect_eq(steps.rows, 7u, "the last step is recorded");
+    }
+}
+
+/* It ends long before the scenario does. */
+Test(fmu_runs, one_that_ends_the_simulation_in_real_time)
+{
+    write_probe(2, ENDS, "");
+    struct ended e =
+        run_scenario("out", "--mode realtime --set validity.required=false --set duration_s=100");
+
+    expect_status(&e, 0);
+    cr_expect_lt(number_at(summary_of(in_workspace("out")), "ended_by.time_s"), 99);
+    cr_expect(strstr(e.out, "ended       by tried (probe), at "), "%s", e.out);
+}
+
+/* Without a start value only the FMU knows the value, so zero is set as any other. */
+Test(fmu_runs, a_parameter_is_set_to_zero)
+{
+    const char *build = getenv("HILOCO_BUILD");
+    char text[1000];
+
+    struct ended e = run_command("%s/fmu/make_bad no-start %s %s", build ? build : "build",
+                                 in_workspace("probe2.fmu"), in_workspace("own.fmu"));
+    expect_status(&e, 0);
+    static const char *const given[] = {"", "gain: 0", "gain: 3"};
+    static const double factor[] = {1, 0, 3};
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(text, sizeof text,
+                 "name: %s\nduration_s: 0.01\nmode: virtual\nnodes: {n: {period_us: 1000}}\n"
+                 "components: {p: {model: ./own.fmu, node: n, parameters: {%s}}}\n"
+                 "record: [{signals: [p.y_1, p.offset], node: n}]\n",
+                 own_name(), given[i]);
+        write_text(in_workspace("s.yaml"), text);
+        expect_run("out", "");
+        const struct column y = column_of(in_workspace("out"), "n/y_1");
+        const struct column offset = column_of(in_workspace("out"), "n/offset");
+        cr_expect_eq(y.at[5], factor[i] + offset.at[5], "%s", given[i]);
+    }
+}
+
+/* A local variable is recorded, measured and connected from. */
+Test(fmu_runs, local_variables_are_signals)
+{
+    char text[1000];
+
+    for (int version = 2; version <= 3; version++) {
+        snprintf(text, sizeof text,
+                 "name: %s\nduration_s: 0.01\nmode: virtual\nnodes: {n: {period_us: 1000}}\n"
+                 "components:\n  p: {model: ./probe%d.fmu, node: n}\n"
+                 "  g: {model: gain, node: n, parameters: {gain: 2}}\n"
+                 "connections: [{from: p.inner_count, to: g.input}]\n"
+                 "measures: {c: {of: p.inner_count}}\n"
+                 "record: [{signals: [p.inner_count, p.steps, g.output], node: n}]\n",
+                 own_name(), version);
+        write_text(in_workspace("s.yaml"), text);
+        expect_run("out", "");
+        const struct column count = column_of(in_workspace("out"), "n/inner_count");
+        const struct column twice = column_of(in_workspace("out"), "n/output");
+        cr_expect_eq(count.at[7], 7);
+        cr_expect(twice.at[7] == 12 || twice.at[7] == 14, "%g", twice.at[7]);
+        struct ended e = run_command("hiloco run %s --out %s", in_workspace("out/scenario.yaml"),
+                                     in_workspace("again"));
+        expect_status(&e, 0);
+        e = run_command("cmp %s %s", in_workspace("out/trace.h5"), in_workspace("again/trace.h5"));
+        expect_status(&e, 0);
+        e = run_command("hiloco models %s", in_workspace("probe%d.fmu", version));
+        cr_expect(strstr(e.out, "inner_count"), "%s", e.out);
+        run_command("rm -r %s", in_workspace("again"));
+    }
+}
+
+/* An FMU that other tools take is taken, and the warning is printed once. */
+Test(fmu_runs, a_warning_is_printed_once)
+{
+    const char *build = getenv("HILOCO_BUILD");
+    char text[1000];
+
+    struct ended e = run_command("%s/fmu/make_bad twice %s %s", build ? build : "build",
+                                 in_workspace("probe2.fmu"), in_workspace("twice.fmu"));
+    expect_status(&e, 0);
+    snprintf(text, sizeof text,
+             "name: %s\nduration_s: 0.01\nmode: virtual\nnodes: {n: {period_us: 1000}}\n"
+             "components: {p: {model: ./twice.fmu, node: n}}\n",
+             own_name());
+    write_text(in_workspace("s.yaml"), text);
+    e = run_scenario("out", "");
+    expect_status(&e, 0);
+    const char *first = strstr(e.err, "twice.fmu: 1 of its files is there twice");
+    cr_assert(first, "%s", e.err);
+    cr_expect_null(strstr(first + 1, "twice.fmu: 1 of"), "%s", e.err);
 }
 
 Test(fmu_runs, a_run_may_go_on_without_it)

@@ -33,7 +33,7 @@ static inline void rig_values(const struct hil_quantities *table, unsigned width
 {
     for (unsigned i = 0; i < table->count; i++)
         for (unsigned k = 0; k < (table->at[i].flags & HIL_WIDE ? width : 1); k++)
-            *values++ = table->at[i].value;
+            *values++ = table->at[i].flags & HIL_OWN ? NAN : table->at[i].value;
 }
 
 static inline void rig_defaults(double *parameters, const char *name)
@@ -52,6 +52,8 @@ static inline int rig_try(struct rig *rig, const char *name, unsigned width,
                                       .parameters = parameters,
                                       .states = states,
                                       .log = rig_log,
+                                      .warn = rig_log,
+                                      .note = rig_log,
                                       .model = rig->model};
 
     cr_assert_not_null(rig->model, "there is no %s", name);

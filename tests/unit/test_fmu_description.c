@@ -10,6 +10,7 @@
 
 static struct fmu_description description;
 static struct fmu_tables tables;
+static struct hil_settings given;
 
 static void close_descriptions(void)
 {
@@ -28,9 +29,9 @@ static const char *described_there(void)
 
     text[0] = '\0';
     fmu_description_free(&description);
-    int rc = fmu_description_read(&description, in_folder("modelDescription.xml"), NULL, &said);
+    int rc = fmu_description_read(&description, in_folder("modelDescription.xml"), &given, &said);
     if (!rc)
-        rc = fmu_tables_make(&tables, &description, &said);
+        rc = fmu_tables_make(&tables, &description, NULL, &said);
     cr_expect_eq(rc != 0, text[0] != '\0', "%s", text);
     return text;
 }
@@ -143,6 +144,54 @@ Test(fmu_description, parameters_without_room_keep_their_start_values)
         "");
     expect_names(&tables.parameters, NAMES("p"));
     cr_expect_eq(tables.parameters.left_out, 5000u);
+}
+
+/* Inputs and outputs share one space of names, and each keeps its own name. */
+Test(fmu_description, an_output_may_be_called_like_an_input)
+{
+    cr_expect_str_eq(described(INPUT("U", "") END
+                               "<Float64 name=\"u\" valueReference=\"2\" causality=\"output\"/>\n"),
+                     "");
+    expect_names(&tables.outputs, NAMES("u"));
+    expect_names(&tables.inputs, NAMES("u_1"));
+}
+
+/* Without outputs, the local variables are outputs. */
+Test(fmu_description, one_without_outputs_offers_its_local_variables)
+{
+    cr_expect_str_eq(described("<Float64 name=\"der(h)\" valueReference=\"1\"/>\n"
+                               "<Float64 name=\"g\" valueReference=\"2\" causality=\"parameter\" "
+                               "start=\"1\"/>\n<Int32 name=\"n\" valueReference=\"3\"/>\n"),
+                     "");
+    expect_names(&tables.outputs, NAMES("der_h", "n"));
+    expect_names(&tables.others, NAMES("der_h", "g", "n"));
+}
+
+/* Start values for the size that the FMU has by itself do not count for another one. */
+Test(fmu_description, a_size_that_is_set_leaves_its_start_values)
+{
+    static const char variables[] =
+        "<UInt64 name=\"n\" valueReference=\"1\" causality=\"structuralParameter\" start=\"3\"/>\n"
+        "<Float64 name=\"A\" valueReference=\"2\" causality=\"parameter\" start=\"1 2 3\">"
+        "<Dimension valueReference=\"1\"/></Float64>\n"
+        "<Float64 name=\"b\" valueReference=\"3\" causality=\"parameter\" start=\"5\">"
+        "<Dimension valueReference=\"1\"/></Float64>\n"
+        "<Float64 name=\"u\" valueReference=\"4\" causality=\"input\" start=\"1 2 3\">"
+        "<Dimension valueReference=\"1\"/></Float64>\n";
+    static const struct hil_setting at[] = {{"n", "2"}};
+    static const struct hil_setting more[] = {{"n", "4"}};
+
+    given = (struct hil_settings){at, 1};
+    cr_expect_str_eq(described(variables), "");
+    expect_names(&tables.parameters, NAMES("a_1", "a_2", "b_1", "b_2"));
+    cr_expect(tables.parameters.rows[0].flags & HIL_OWN);
+    cr_expect_not(tables.parameters.rows[2].flags & HIL_OWN);
+    cr_expect_eq(tables.inputs.rows[1].value, 2);
+    given = (struct hil_settings){more, 1};
+    cr_expect_str_eq(described(variables), "");
+    cr_expect_eq(tables.inputs.rows[2].value, 3);
+    cr_expect_eq(tables.inputs.rows[3].value, 0);
+    given = (struct hil_settings){NULL, 0};
 }
 
 /* --- as other tools write them ---------------------------------------------------------------- */
@@ -385,5 +434,41 @@ Test(fmu_description, may_have_many_variables)
     cr_expect_str_eq(tables.outputs.rows[1999].name, "plant_part_49975_x");
     cr_expect_eq(tables.states.count, (unsigned)HIL_QUANTITIES_MAX);
     cr_expect_eq(tables.states.left_out, 48000u - HIL_QUANTITIES_MAX);
+    free(xml);
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+/* Each of many variables has a type, a unit and a size of its own, and nearly all names are alike.
+ * What takes time by the square of their number takes longer than the suite may. */
+Test(fmu_description, time_grows_with_their_number, .timeout = 60)
+{
+    enum { MANY = 100000, EACH = 400 };
+    char *xml = malloc((size_t)MANY * EACH), *at = xml;
+
+    at +=
+        sprintf(at, "<fmiModelDescription fmiVersion='3.0' modelName='m' instantiationToken='t'>\n"
+                    "<CoSimulation modelIdentifier='m'/><UnitDefinitions>");
+    for (int i = 0; i < MANY; i++)
+        at += sprintf(at, "<Unit name='u%d'/>", i);
+    at += sprintf(at, "</UnitDefinitions><TypeDefinitions>");
+    for (int i = 0; i < MANY; i++)
+        at += sprintf(at, "<Float64Type name='t%d'/>", i);
+    at += sprintf(at, "</TypeDefinitions><ModelVariables>");
+    for (int i = 0; i < MANY; i++)
+        at += sprintf(at,
+                      "<UInt64 name='n%d' valueReference='%d' causality='structuralParameter' "
+                      "start='1'/>",
+                      i, i);
+    for (int i = 0; i < MANY; i++)
+        at += sprintf(at,
+                      "<Float64 name='%s%d' valueReference='%d' causality='parameter' "
+                      "declaredType='t%d' unit='u%d' start='1'><Dimension valueReference='%d'/>"
+                      "</Float64>",
+                      i % 2 ? "x_" : "x.", i / 2, MANY + i, i, i, i);
+    sprintf(at, "</ModelVariables></fmiModelDescription>");
+    cr_expect_str_eq(described_by(xml), "");
+    cr_expect_eq(description.variable_count, 2u * MANY);
+    cr_expect_eq(tables.others.count, 2u * MANY);
     free(xml);
 }

@@ -5,9 +5,10 @@
  */
 #include "test_scenario.h"
 
-#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "folder.h"
@@ -17,20 +18,27 @@
 
 TestSuite(hardware, .init = folder_open, .fini = folder_close);
 
-/* A tray: its input appears as its output at the next step. It counts the calls of its functions.
- */
+/* A tray: its input appears as its output at the next step. It counts the calls of its functions
+ * in a file, as each component has its own copy of the library. */
+struct counts {
+    int trials, made, ended, steps, applied, step_rc, apply_rc;
+};
+
 static const char source[] =
-    "#include \"model.h\"\n"
-    "int trials, made, ended, steps, applied, step_rc, apply_rc; double tray;\n"
+    "#include <fcntl.h>\n#include <sys/mman.h>\n#include \"model.h\"\n"
+    "static double tray;\n"
+    "static struct { int trials, made, ended, steps, applied, step_rc, apply_rc; } *n;\n"
+    "__attribute__((constructor)) static void map(void)\n"
+    "{ n = mmap(0, sizeof *n, 3, MAP_SHARED, open(COUNTS, O_RDWR), 0); }\n"
     "static int create(void **self, const struct hil_config *c)\n"
-    "{ *self = &tray; if (c->trial) trials++; else made++; return 0; }\n"
-    "static void destroy(void *self) { (void)self; ended++; }\n"
+    "{ *self = &tray; if (c->trial) n->trials++; else n->made++; return 0; }\n"
+    "static void destroy(void *self) { (void)self; n->ended++; }\n"
     "static int output(const void *self, const double *in, double *out)\n"
     "{ (void)self, (void)in; out[0] = tray; return 0; }\n"
     "static int step(void *self, uint64_t t, const double *in, double *out)\n"
-    "{ (void)t; steps++; output(self, in, out); return step_rc; }\n"
+    "{ (void)t; n->steps++; output(self, in, out); return n->step_rc; }\n"
     "static int apply(void *self, const double *in)\n"
-    "{ (void)self; applied++; tray = in[0]; return apply_rc; }\n"
+    "{ (void)self; n->applied++; tray = in[0]; return n->apply_rc; }\n"
     "static const struct hil_quantity ins[] = {{\"level\", \"\", 0, -9, 9, 0, \"level\"}};\n"
     "static const struct hil_quantity outs[] = {{\"seen\", \"\", 0, 0, 0, 0, \"level\"}};\n"
     "const struct hil_model hiloco_model = {.abi = HIL_MODEL_ABI, .size = sizeof hiloco_model,\n"
@@ -51,13 +59,20 @@ struct bench {
     struct hil_run run;
     struct loco_fabric *fabric;
     struct hil_group group;
-    void *tray; /* the library */
+    struct counts *counts;
     uint64_t n;
 };
 
-static int *counter(const struct bench *b, const char *name)
+static struct counts *map_counts(void)
 {
-    return dlsym(b->tray, name);
+    const struct counts none = {0};
+    const int file = open(in_folder("counts"), O_RDWR | O_CREAT, 0600);
+
+    cr_assert_eq(write(file, &none, sizeof none), (ssize_t)sizeof none);
+    void *counts = mmap(NULL, sizeof none, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    cr_assert_neq(counts, MAP_FAILED);
+    close(file);
+    return counts;
 }
 
 static void open_bench(struct bench *b, const char *scenario)
@@ -66,13 +81,13 @@ static void open_bench(struct bench *b, const char *scenario)
     char *root = getcwd(NULL, 0);
 
     put("tray.c", source);
-    snprintf(command, sizeof command, "cc -w -shared -fPIC -I%s/plants -o %s %s", root,
-             in_folder("tray.so"), in_folder("tray.c"));
+    *b = (struct bench){.counts = map_counts()};
+    snprintf(command, sizeof command, "cc -w -shared -fPIC -DCOUNTS='\"%s\"' -I%s/plants -o %s %s",
+             in_folder("counts"), root, in_folder("tray.so"), in_folder("tray.c"));
     cr_assert_eq(system(command), 0, "%s", command);
     free(root);
     snprintf(text, sizeof text, scenario, in_folder("tray.so"));
-    *b = (struct bench){.scenario = load(text, NULL)};
-    b->tray = hil_loaded_find(in_folder("tray.so"), NULL)->own;
+    b->scenario = load(text, NULL);
     b->run.scenario = b->scenario;
     cr_assert_eq(hil_state_open(&b->run.state, b->scenario), 0);
     cr_assert_eq(loco_shm_open(&b->fabric, folder), 0);
@@ -104,6 +119,7 @@ static void close_bench(struct bench *b)
     loco_shm_close(b->fabric);
     hil_state_close(b->run.state);
     hil_scenario_free(b->scenario);
+    munmap(b->counts, sizeof *b->counts);
 }
 
 Test(hardware, is_made_once_and_not_rehearsed, .timeout = 60)
@@ -113,16 +129,16 @@ Test(hardware, is_made_once_and_not_rehearsed, .timeout = 60)
     struct bench b;
 
     open_bench(&b, SCENARIO("hold"));
-    cr_expect_gt(*counter(&b, "trials"), 0);
-    cr_expect_eq(*counter(&b, "made"), 0);
+    cr_expect_gt(b.counts->trials, 0);
+    cr_expect_eq(b.counts->made, 0);
     start(&b);
     hil_clock_calibrate(&clock);
     cr_assert_eq(hil_rehearsal_open(&rehearsal, &b.run), 0);
     cr_assert_eq(hil_rehearse(&rehearsal, &b.group, &clock, hil_clock_now(&clock) + 20000000), 0);
     hil_rehearsal_close(&rehearsal);
-    cr_expect_eq(*counter(&b, "made"), 1);
-    cr_expect_eq(*counter(&b, "steps"), 0);
-    cr_expect_eq(*counter(&b, "applied"), 0);
+    cr_expect_eq(b.counts->made, 1);
+    cr_expect_eq(b.counts->steps, 0);
+    cr_expect_eq(b.counts->applied, 0);
     close_bench(&b);
 }
 
@@ -133,15 +149,15 @@ Test(hardware, is_read_in_step_0_and_left_when_the_loop_ends, .timeout = 60)
     open_bench(&b, SCENARIO("hold"));
     start(&b);
     cr_assert_eq(step(&b), 0);
-    cr_expect_eq(*counter(&b, "steps"), 1);
-    cr_expect_eq(*counter(&b, "applied"), 1);
+    cr_expect_eq(b.counts->steps, 1);
+    cr_expect_eq(b.counts->applied, 1);
     cr_assert_eq(step(&b), 0);
     cr_expect_eq(given(&b), 6);
-    const int trials = *counter(&b, "ended");
+    const int trials = b.counts->ended;
     hil_group_end(&b.group, HIL_DONE);
-    cr_expect_eq(*counter(&b, "ended") - trials, 1);
+    cr_expect_eq(b.counts->ended - trials, 1);
     hil_group_close(&b.group);
-    cr_expect_eq(*counter(&b, "ended") - trials, 1, "once");
+    cr_expect_eq(b.counts->ended - trials, 1, "once");
     close_bench(&b);
 }
 
@@ -154,11 +170,11 @@ Test(hardware, stale_input_is_counted, .timeout = 60)
     start(&b);
     cr_assert_eq(step(&b), 0);
     for (unsigned times = 1; times <= 2; times++) {
-        *counter(&b, "step_rc") = -ESTALE;
+        b.counts->step_rc = -ESTALE;
         for (unsigned i = 0; i < 3; i++)
             cr_expect_eq(step(&b), 0);
         cr_expect_eq(given(&b), 6, "what there is holds");
-        *counter(&b, "step_rc") = 0;
+        b.counts->step_rc = 0;
         cr_expect_eq(step(&b), 0);
         cr_expect_eq(b.run.state->executors[0].stale.count, times);
     }
@@ -177,10 +193,10 @@ Test(hardware, stale_input_makes_safe_what_takes_it, .timeout = 60)
     step(&b);
     step(&b);
     cr_expect_eq(given(&b), 6);
-    *counter(&b, "step_rc") = -ESTALE;
+    b.counts->step_rc = -ESTALE;
     cr_expect_eq(step(&b), 0);
     cr_expect_eq(given(&b), 5);
-    *counter(&b, "step_rc") = 0;
+    b.counts->step_rc = 0;
     cr_expect_eq(step(&b), 0);
     cr_expect_eq(given(&b), 6);
     close_bench(&b);
@@ -194,7 +210,7 @@ Test(hardware, stale_input_ends_the_run, .timeout = 60)
     open_bench(&b, SCENARIO("end"));
     start(&b);
     step(&b);
-    *counter(&b, "step_rc") = -ESTALE;
+    b.counts->step_rc = -ESTALE;
     cr_expect_eq(step(&b), -ESTALE);
     hil_stale_describe(&b.run.state->executors[0].stale, b.scenario->system, text, sizeof text);
     cr_expect_str_eq(text, "a stale input ends it: a device of n, at 0.001000 s");
@@ -208,7 +224,7 @@ Test(hardware, that_cannot_be_written_has_failed, .timeout = 60)
 
     open_bench(&b, SCENARIO("hold"));
     start(&b);
-    *counter(&b, "apply_rc") = -EIO;
+    b.counts->apply_rc = -EIO;
     cr_expect_eq(step(&b), -ENOTRECOVERABLE);
     hil_failure_describe(&b.run.state->executors[0].failures, text, sizeof text);
     cr_expect_str_eq(text,

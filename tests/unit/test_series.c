@@ -45,7 +45,7 @@ static double growth(int64_t period_ns)
 {
     static const double gains[] = {0.03, 150, 4.2e-6, 5e-6, 0.3, 0.02, 0.5};
     struct rig string = series_of(2, 4.8), laws[2];
-    double next[2] = {0}, largest[2] = {0};
+    double next[2] = {0}, pushed[2] = {0}, largest[2] = {0};
 
     for (int i = 0; i < 2; i++)
         laws[i] = rig_open("pid", gains, NULL, (double)period_ns * 1e-9);
@@ -53,12 +53,12 @@ static double growth(int64_t period_ns)
         if (plant <= controller) {
             if (plant > 0)
                 rig_step(&string);
-            memcpy(string.in, (double[]){laws[0].out[1], laws[1].out[1]}, sizeof next);
+            memcpy(string.in, pushed, sizeof pushed);
             plant += 10000;
             continue;
         }
-        for (int i = 0; i < 2; i++) { /* out[1], which a law lacks, holds the pushed duty */
-            laws[i].out[1] = next[i];
+        for (int i = 0; i < 2; i++) {
+            pushed[i] = next[i];
             laws[i].in[0] = 12;
             laws[i].in[1] = string.out[i];
             rig_step(&laws[i]);

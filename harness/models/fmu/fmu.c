@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static int fmu_files_fill(struct fmu_files *f, const char *archive, const struct
         return hil_say(said, rc, "there is no folder to unpack it in (%s); TMPDIR may name one",
                        strerror(-rc));
     }
-    return fmu_unpack(archive, f->folder, said);
+    return fmu_unpack(archive, f->folder, f->warning, sizeof f->warning, said);
 }
 
 /* An archive is unpacked once, regardless of its models' settings. */
@@ -113,10 +114,9 @@ static bool fmu_is_setting(const struct fmu_variable *v)
 
 static bool fmu_has_setting(const struct fmu_description *d, const char *name)
 {
-    for (unsigned i = 0; i < d->variable_count; i++)
-        if (fmu_is_setting(&d->variables[i]) && strcmp(d->variables[i].name, name) == 0)
-            return true;
-    return false;
+    const struct fmu_variable *v = fmu_variable_named(d, name);
+
+    return v && fmu_is_setting(v);
 }
 
 /* Lists texts and structural parameters: "message, file.name". */
@@ -137,7 +137,9 @@ static int fmu_setting_unknown(const struct fmu_description *d, const char *key,
     char texts[512];
 
     fmu_list_settings(d, texts, sizeof texts);
-    return hil_say(said, -EINVAL, "it has no setting %.80s; allowed: kind, log, execution_tool%s%s",
+    return hil_say(said, -EINVAL,
+                   "it has no setting %.80s; allowed: kind, log, start_time_s, "
+                   "execution_tool%s%s",
                    key, *texts ? ", " : "", texts);
 }
 
@@ -152,13 +154,28 @@ static int fmu_setting_choice(const struct hil_setting *s, const char *no, const
                    yes);
 }
 
+static int fmu_setting_number(const struct hil_setting *s, double *number,
+                              const struct hil_said *said)
+{
+    char *end;
+
+    *number = strtod(s->text, &end);
+    if (end != s->text && !*end && isfinite(*number))
+        return 0;
+    return hil_say(said, -EINVAL, "its setting %s is '%.60s'; allowed: a number", s->key, s->text);
+}
+
 static int fmu_take_setting(struct fmu *fmu, const struct hil_setting *s, bool *sampled,
                             bool *has_tool, const struct hil_said *said)
 {
+    if (strcmp(s->key, HIL_SETTING_SIGNAL) == 0)
+        return 0;
     if (strcmp(s->key, "kind") == 0)
         return fmu_setting_choice(s, "continuous", "sampled", sampled, said);
     if (strcmp(s->key, "log") == 0)
         return fmu_setting_choice(s, "false", "true", &fmu->debug_log, said);
+    if (strcmp(s->key, "start_time_s") == 0)
+        return fmu_setting_number(s, &fmu->start_s, said);
     if (strcmp(s->key, "execution_tool") == 0)
         return fmu_setting_choice(s, "missing", "present", has_tool, said);
     return fmu_has_setting(&fmu->description, s->key)
@@ -172,6 +189,7 @@ static int fmu_take_settings(struct fmu *fmu, bool *sampled, const struct hil_sa
     bool has_tool = false;
     int rc = 0;
 
+    fmu->start_s = d->start_s;
     for (unsigned i = 0; !rc && i < fmu->settings->count; i++)
         rc = fmu_take_setting(fmu, &fmu->settings->at[i], sampled, &has_tool, said);
     if (rc || !d->needs_tool || has_tool)
@@ -289,7 +307,7 @@ static int fmu_make(struct fmu *fmu, const struct hil_said *said)
     fmu->speech = fmu->description.version == 2 ? &fmu_fmi2 : &fmu_fmi3;
     rc = fmu_take_settings(fmu, &sampled, said);
     if (!rc)
-        rc = fmu_tables_make(&fmu->tables, &fmu->description, said);
+        rc = fmu_tables_make(&fmu->tables, &fmu->description, fmu->settings, said);
     if (!rc && (fmu_find_resources(fmu) || fmu_make_model(fmu, sampled)))
         rc = hil_say_no_memory(said);
     return rc ? rc : fmu_open_library(fmu, said);
@@ -325,7 +343,13 @@ static int fmu_load(struct hil_loaded *made, const struct hil_said *said)
     made->own = fmu;
     made->model = &fmu->model;
     made->hash = fmu->files->hash;
+    made->others = fmu_quantities(&fmu->tables.others);
     made->once = fmu->description.only_once ? "" : NULL;
+    if (*fmu->files->warning)
+        hil_warn(fmu->warning, sizeof fmu->warning, "%s", fmu->files->warning);
+    if (*fmu->description.warning)
+        hil_warn(fmu->warning, sizeof fmu->warning, "%s", fmu->description.warning);
+    made->warning = *fmu->warning ? fmu->warning : NULL;
     return 0;
 }
 
@@ -341,5 +365,6 @@ const struct hil_provider hil_fmu_provider = {
     .load = fmu_load,
     .unload = fmu_unload,
     .not_real_time = "an FMU's step may allocate memory, make system calls and take any time",
+    .names_signals = true,
     .apart = true,
 };

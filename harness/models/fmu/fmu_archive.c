@@ -3,17 +3,27 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zip.h>
 
+enum { ARCHIVE_DEPTH_MAX = 64 };
+
+/* The files of an archive whose names are there before. */
+struct archive_twice {
+    unsigned count;
+    char first[200];
+};
+
 /* A file or folder in an archive. */
 struct archive_entry {
     zip_t *zip;
     zip_stat_t is;
     const char *folder;
+    struct archive_twice *twice;
     const struct hil_said *said;
     char path[PATH_MAX]; /* in the folder */
 };
@@ -46,6 +56,17 @@ static mode_t archive_mode(const struct archive_entry *e)
     return (mode_t)(attributes >> 16);
 }
 
+static unsigned archive_depth(const char *path)
+{
+    unsigned depth = 0;
+
+    while ((path = strchr(path, '/'))) {
+        depth++;
+        path++;
+    }
+    return depth;
+}
+
 static int archive_check_entry(const struct archive_entry *e)
 {
     const mode_t kind = archive_mode(e) & S_IFMT;
@@ -55,6 +76,10 @@ static int archive_check_entry(const struct archive_entry *e)
                        "'%.200s' in it leads out of its folder; allowed: paths without '..' and a "
                        "'/' in front",
                        e->is.name);
+    if (archive_depth(e->path) > ARCHIVE_DEPTH_MAX)
+        return hil_say(e->said, -EINVAL,
+                       "'%.200s' in it is in more than %d folders; allowed: fewer", e->is.name,
+                       ARCHIVE_DEPTH_MAX);
     if (kind && kind != S_IFREG && kind != S_IFDIR)
         return hil_say(e->said, -EINVAL,
                        "'%.200s' in it is a link or a device; allowed: files and folders",
@@ -117,14 +142,27 @@ static int archive_copy(const struct archive_entry *e, zip_file_t *from, int to)
     return 0;
 }
 
-static int archive_unpack_file(const struct archive_entry *e, const char *path)
+/* Other tools let the later one of two files with the same name replace the earlier one. */
+static int archive_new_file(const struct archive_entry *e, const char *path)
 {
     const mode_t mode = archive_mode(e) & 0100 ? 0700 : 0600;
-    const int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const int made = open(path, flags, mode);
+
+    if (made >= 0 || errno != EEXIST || unlink(path))
+        return made;
+    if (!e->twice->count++)
+        snprintf(e->twice->first, sizeof e->twice->first, "%.180s", e->path);
+    return open(path, flags, mode);
+}
+
+static int archive_unpack_file(const struct archive_entry *e, const char *path)
+{
+    const int to = archive_new_file(e, path);
 
     if (to < 0)
         return hil_say(e->said, -errno, "'%.200s' in it cannot be unpacked to %s (%s)", e->is.name,
-                       e->folder, errno == EEXIST ? "it is there twice" : strerror(errno));
+                       e->folder, strerror(errno));
     zip_file_t *from = zip_fopen_index(e->zip, e->is.index, 0);
     int rc = from ? archive_copy(e, from, to)
                   : hil_say(e->said, -EINVAL, "'%.200s' in it cannot be read (%s)", e->is.name,
@@ -174,14 +212,14 @@ static int archive_take_path(struct archive_entry *e)
 }
 
 /* Calls a function for each entry, and adds up the declared sizes. */
-static int archive_each(zip_t *zip, const char *folder, const struct hil_said *said, uint64_t *size,
-                        archive_do *what)
+static int archive_each(zip_t *zip, const char *folder, struct archive_twice *twice,
+                        const struct hil_said *said, uint64_t *size, archive_do *what)
 {
     const zip_int64_t count = zip_get_num_entries(zip, 0);
     int rc = 0;
 
     for (zip_int64_t i = 0; !rc && i < count; i++) {
-        struct archive_entry e = {.zip = zip, .folder = folder, .said = said};
+        struct archive_entry e = {.zip = zip, .folder = folder, .twice = twice, .said = said};
         const zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_INDEX | ZIP_STAT_SIZE;
         if (zip_stat_index(zip, (zip_uint64_t)i, 0, &e.is) || (e.is.valid & needed) != needed)
             return hil_say(said, -EINVAL, "its entry %lld is damaged; allowed: a whole archive",
@@ -194,7 +232,8 @@ static int archive_each(zip_t *zip, const char *folder, const struct hil_said *s
     return rc;
 }
 
-static int archive_unpack_all(zip_t *zip, const char *folder, const struct hil_said *said)
+static int archive_unpack_all(zip_t *zip, const char *folder, struct archive_twice *twice,
+                              const struct hil_said *said)
 {
     const zip_int64_t count = zip_get_num_entries(zip, 0);
     uint64_t size = 0;
@@ -202,17 +241,19 @@ static int archive_unpack_all(zip_t *zip, const char *folder, const struct hil_s
     if (count > FMU_FILES_MAX)
         return hil_say(said, -E2BIG, "it has %lld files; allowed: at most %d", (long long)count,
                        FMU_FILES_MAX);
-    int rc = archive_each(zip, folder, said, &size, archive_check_entry);
+    int rc = archive_each(zip, folder, twice, said, &size, archive_check_entry);
     if (rc)
         return rc;
     if (size > FMU_BYTES_MAX)
         return hil_say(said, -E2BIG, "unpacked it has %llu MiB; allowed: at most %llu MiB",
                        (unsigned long long)(size >> 20), (unsigned long long)FMU_BYTES_MAX >> 20);
-    return archive_each(zip, folder, said, &size, archive_unpack_entry);
+    return archive_each(zip, folder, twice, said, &size, archive_unpack_entry);
 }
 
-int fmu_unpack(const char *archive, const char *folder, const struct hil_said *said)
+int fmu_unpack(const char *archive, const char *folder, char *warning, size_t size,
+               const struct hil_said *said)
 {
+    struct archive_twice twice = {0};
     zip_error_t error;
     int code;
     zip_t *zip = zip_open(archive, ZIP_RDONLY, &code);
@@ -225,7 +266,11 @@ int fmu_unpack(const char *archive, const char *folder, const struct hil_said *s
         zip_error_fini(&error);
         return rc;
     }
-    int rc = archive_unpack_all(zip, folder, said);
+    int rc = archive_unpack_all(zip, folder, &twice, said);
     zip_discard(zip);
+    if (!rc && twice.count)
+        hil_warn(warning, size,
+                 "%u of its files %s there twice, as %s; the last one of each counts", twice.count,
+                 twice.count == 1 ? "is" : "are", twice.first);
     return rc;
 }

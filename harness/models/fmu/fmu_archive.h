@@ -10,8 +10,10 @@
 enum { FMU_FILES_MAX = 20000 };
 #define FMU_BYTES_MAX ((uint64_t)1 << 30)
 
-/* Unpacks the archive into an empty folder. Returns 0, or a negative errno after a message; the
- * caller removes the folder. */
-int fmu_unpack(const char *archive, const char *folder, const struct hil_said *said);
+/* Unpacks the archive into an empty folder. Of several files with one name the last one counts, and
+ * `warning` says so. Returns 0, or a negative errno after a message; the caller removes the
+ * folder. */
+int fmu_unpack(const char *archive, const char *folder, char *warning, size_t size,
+               const struct hil_said *said);
 
 #endif

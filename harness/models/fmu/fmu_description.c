@@ -1,34 +1,13 @@
-#include "fmu_description.h"
-
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../../base/xml.h"
-#include "../../scenario/pool.h"
+#include "fmu_reader.h"
 
 enum { DESCRIPTION_BYTES_MAX = 256 << 20 };
-
-/* A type to which variables refer. */
-struct description_type {
-    const char *name, *unit, *items;
-    bool has_min, has_max;
-    double min, max;
-};
-
-struct description_reader {
-    struct hil_xml *xml;
-    struct fmu_description *to;
-    const struct hil_settings *settings;
-    const struct hil_said *said;
-    char section[32]; /* the element below the root that it is in */
-    struct description_type *types;
-    const char **units;
-    unsigned type_count, unit_count;
-    bool in_variable, in_type; /* the newest variable, or type, is being read */
-};
 
 /* --- mistakes --------------------------------------------------------------------------------- */
 
@@ -155,19 +134,40 @@ static void description_root(struct description_reader *r, const char *element,
     r->to->tool = description_text(r, attributes, "generationTool");
 }
 
+/* The identifier is used as a file name. The standard has a name in C; some tools write others. */
+static void description_identifier(struct description_reader *r, const char *name)
+{
+    static const char in_c[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+    if (!*name || name[strspn(name, in_c)] == '\0')
+        return;
+    for (const char *c = name; *c; c++)
+        if (*c < ' ' || *c > '~' || *c == '/') {
+            DESCRIPTION_WRONG(r, "modelIdentifier is '%.60s'; allowed: a name in C", name);
+            return;
+        }
+    hil_warn(r->to->warning, sizeof r->to->warning,
+             "its modelIdentifier is %.60s, which is no name in C", name);
+}
+
 static void description_co_simulation(struct description_reader *r, const char **attributes)
 {
     r->to->co_simulation = true;
     r->to->needs_tool = description_true(attributes, "needsExecutionTool");
     r->to->only_once = description_true(attributes, "canBeInstantiatedOnlyOncePerProcess");
     r->to->identifier = description_needed(r, "CoSimulation", attributes, "modelIdentifier");
+    r->to->event_mode = description_true(attributes, "hasEventMode");
     description_number(r, attributes, "fixedInternalStepSize", &r->to->internal_step_s);
-    /* it is used as a file name */
-    if (r->to->identifier &&
-        strspn(r->to->identifier,
-               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
-            strlen(r->to->identifier))
-        DESCRIPTION_WRONG(r, "modelIdentifier is '%.60s'; allowed: a name in C", r->to->identifier);
+    if (r->to->identifier)
+        description_identifier(r, r->to->identifier);
+}
+
+static void description_experiment(struct description_reader *r, const char **attributes)
+{
+    description_number(r, attributes, "tolerance", &r->to->tolerance);
+    if (description_number(r, attributes, "startTime", &r->to->start_s) &&
+        !isfinite(r->to->start_s))
+        DESCRIPTION_WRONG(r, "startTime is %g; allowed: a finite number", r->to->start_s);
 }
 
 static void description_section(struct description_reader *r, const char *element,
@@ -179,7 +179,7 @@ static void description_section(struct description_reader *r, const char *elemen
     else if (strcmp(element, "ModelExchange") == 0 || strcmp(element, "ScheduledExecution") == 0)
         r->to->other_kind = true;
     else if (strcmp(element, "DefaultExperiment") == 0)
-        description_number(r, attributes, "tolerance", &r->to->tolerance);
+        description_experiment(r, attributes);
 }
 
 /* --- units and types -------------------------------------------------------------------------- */
@@ -456,153 +456,6 @@ static void description_ends(void *reader, unsigned depth)
         r->section[0] = '\0';
 }
 
-/* --- references ------------------------------------------------------------------------------- */
-
-static const struct description_type *description_type_of(const struct description_reader *r,
-                                                          const char *name)
-{
-    for (unsigned i = 0; i < r->type_count; i++)
-        if (strcmp(r->types[i].name, name) == 0)
-            return &r->types[i];
-    return NULL;
-}
-
-static int description_check_unit(struct description_reader *r, const char *unit, const char *whose,
-                                  unsigned long line, unsigned long column)
-{
-    for (unsigned i = 0; i < r->unit_count; i++)
-        if (strcmp(r->units[i], unit) == 0)
-            return 0;
-    return hil_xml_wrong_at(r->xml, line, column,
-                            "'%.60s' is in %.60s, but there is no such unit; allowed: those of "
-                            "UnitDefinitions",
-                            whose, unit);
-}
-
-static int description_take_type(struct description_reader *r, struct fmu_variable *v)
-{
-    const struct description_type *t = description_type_of(r, v->type_name);
-
-    if (!t)
-        return hil_xml_wrong_at(r->xml, v->line, v->column,
-                                "'%.60s' is of the type %.60s, but there is no such type; "
-                                "allowed: those of TypeDefinitions",
-                                v->name, v->type_name);
-    v->unit = v->unit ? v->unit : t->unit;
-    v->items = t->items;
-    if (!v->has_min && t->has_min)
-        v->min = t->min;
-    if (!v->has_max && t->has_max)
-        v->max = t->max;
-    v->has_min |= t->has_min;
-    v->has_max |= t->has_max;
-    return 0;
-}
-
-bool fmu_is_structural(const struct fmu_variable *v)
-{
-    return v->causality == FMU_STRUCTURAL && v->dimension_count == 0 && v->type >= FMU_INT8 &&
-           v->type <= FMU_UINT64;
-}
-
-static const char *description_setting(const struct description_reader *r, const char *name)
-{
-    for (unsigned i = 0; r->settings && i < r->settings->count; i++)
-        if (strcmp(r->settings->at[i].key, name) == 0)
-            return r->settings->at[i].text;
-    return NULL;
-}
-
-/* The limits of a range need not be whole, or given. */
-static bool description_in_range(const struct fmu_variable *v, uint64_t value)
-{
-    return (!v->has_min || (double)value >= v->min) && (!v->has_max || (double)value <= v->max);
-}
-
-/* The value from the settings, or else the start value. */
-static int description_structural_value(struct description_reader *r, const struct fmu_variable *v,
-                                        uint64_t *value)
-{
-    const char *setting = fmu_is_structural(v) ? description_setting(r, v->name) : NULL;
-    const char *text = setting ? setting : v->start ? v->start : "";
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    const bool whole = end != text && !*end && !errno && text[0] != '-';
-    if (whole && (!setting || description_in_range(v, *value)))
-        return 0;
-    if (!setting)
-        return hil_xml_wrong_at(r->xml, v->line, v->column,
-                                "the start value of '%.60s' is '%.60s'; allowed: a whole number",
-                                v->name, text);
-    hil_xml_stop(r->xml,
-                 hil_say(r->said, -EINVAL,
-                         "its setting %.80s is '%.60s'; allowed: a whole number, %.0f to %.0f",
-                         v->name, text, v->has_min ? v->min : 0,
-                         v->has_max ? v->max : (double)UINT32_MAX));
-    return -EINVAL;
-}
-
-static int description_find_extent(struct description_reader *r, struct fmu_variable *v,
-                                   const struct fmu_dimension *dimension, uint64_t *extent)
-{
-    *extent = dimension->size;
-    if (!dimension->by_reference)
-        return 0;
-    for (unsigned i = 0; i < r->to->variable_count; i++) {
-        const struct fmu_variable *other = &r->to->variables[i];
-        if (other->reference != dimension->size || other->causality != FMU_STRUCTURAL)
-            continue;
-        return description_structural_value(r, other, extent);
-    }
-    return hil_xml_wrong_at(r->xml, v->line, v->column,
-                            "a dimension of '%.60s' is variable %llu, which is no structural "
-                            "parameter",
-                            v->name, (unsigned long long)dimension->size);
-}
-
-static int description_find_size(struct description_reader *r, struct fmu_variable *v)
-{
-    int rc = 0;
-
-    v->size = 1;
-    for (unsigned i = 0; !rc && i < v->dimension_count; i++) {
-        rc = description_find_extent(r, v, &v->dimensions[i], &v->extents[i]);
-        if (__builtin_mul_overflow(v->size, v->extents[i], &v->size))
-            v->size = UINT64_MAX;
-    }
-    return rc;
-}
-
-/* References of unused variables are not checked, because tools are careless there. */
-static bool description_is_used(const struct fmu_variable *v)
-{
-    return v->exact || v->causality == FMU_PARAMETER || v->causality == FMU_INPUT ||
-           v->causality == FMU_OUTPUT;
-}
-
-static int description_resolve(struct description_reader *r)
-{
-    int rc = 0;
-
-    for (unsigned i = 0; !rc && i < r->to->variable_count; i++) {
-        struct fmu_variable *v = &r->to->variables[i];
-        uint64_t size;
-        if (fmu_is_structural(v) && description_setting(r, v->name))
-            rc = description_structural_value(r, v, &size);
-        if (rc || !description_is_used(v))
-            continue;
-        if (v->type_name)
-            rc = description_take_type(r, v);
-        if (!rc && v->unit)
-            rc = description_check_unit(r, v->unit, v->name, v->line, v->column);
-        if (!rc)
-            rc = description_find_size(r, v);
-    }
-    return rc;
-}
-
 /* --- the file --------------------------------------------------------------------------------- */
 
 static int description_parse(struct description_reader *r, const char *path)
@@ -619,7 +472,7 @@ static int description_parse(struct description_reader *r, const char *path)
     close(file);
     if (rc && rc != -EINVAL && rc != -ENOMEM) /* those have been reported */
         hil_say(r->said, rc, "its modelDescription.xml cannot be read (%s)", strerror(-rc));
-    return rc ? rc : description_resolve(r);
+    return rc ? rc : fmu_resolve(r);
 }
 
 int fmu_description_read(struct fmu_description *to, const char *path,
@@ -645,6 +498,7 @@ int fmu_description_read(struct fmu_description *to, const char *path,
 
 void fmu_description_free(struct fmu_description *d)
 {
+    scenario_names_close(&d->names);
     if (d->pool)
         hil_pool_close(d->pool);
     *d = (struct fmu_description){0};

@@ -5,6 +5,7 @@
 #ifndef HIL_FMU_DESCRIPTION_H
 #define HIL_FMU_DESCRIPTION_H
 
+#include "../../scenario/names.h"
 #include "../provider.h"
 
 enum fmu_type { /* FMI 2.0 has FLOAT64, INT32, BOOLEAN, STRING and ENUMERATION */
@@ -51,12 +52,16 @@ struct fmu_variable {
     bool tunable;
     bool exact;   /* its start value may be set before initialization */
     bool clocked; /* it only exists at the ticks of a clock */
+    bool resized; /* a setting changes its size, so its start values do not count */
     bool has_min, has_max;
     double min, max;
     struct fmu_dimension dimensions[FMU_DIMENSIONS_MAX];
     unsigned dimension_count;
     uint64_t extents[FMU_DIMENSIONS_MAX]; /* the resolved dimensions */
     uint64_t size;                        /* number of elements; 1 for a scalar */
+    const char *setting;                  /* the text of a setting with its name; NULL: none */
+    uint64_t value;                       /* of a structural parameter, if it has one */
+    bool has_value;
     unsigned long line, column;
 };
 
@@ -67,9 +72,13 @@ struct fmu_description {
     bool needs_tool, only_once;
     double internal_step_s; /* if it is fixed; 0: it is not */
     double tolerance;       /* 0: the file has none */
+    double start_s;         /* of DefaultExperiment; 0: it has none */
+    bool event_mode;        /* it can be used with event mode, and may need it */
+    char warning[160];      /* what is wrong with it although it can be used; "": nothing */
     struct fmu_variable *variables;
     unsigned variable_count;
-    struct hil_pool *pool; /* owns everything that these members point to */
+    struct scenario_names names; /* from names to the variables' indices */
+    struct hil_pool *pool;       /* owns everything that these members point to */
 };
 
 /*
@@ -78,6 +87,10 @@ struct fmu_description {
  */
 int fmu_description_read(struct fmu_description *description, const char *path,
                          const struct hil_settings *settings, const struct hil_said *said);
+
+/* The first variable of this name, or NULL. */
+struct fmu_variable *fmu_variable_named(const struct fmu_description *description,
+                                        const char *name);
 
 /* Whether a setting with the variable's name sets its value: true for structural parameters. */
 bool fmu_is_structural(const struct fmu_variable *variable);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmu_instance.h"
+#include "fmu_log.h"
 
 enum fmi2_function {
     FMI2_INSTANTIATE,
@@ -102,17 +102,20 @@ __attribute__((format(printf, 5, 6))) static void fmi2_log(fmi2ComponentEnvironm
                                                            fmi2String category, fmi2String message,
                                                            ...)
 {
-    struct fmu_instance *i = instance;
+    struct fmu_instance *i = fmu_log_enter(instance);
     char text[1024] = "", named[1024];
     va_list args;
 
     (void)name, (void)category;
+    if (!i)
+        return;
     va_start(args, message);
     if (message)
         vsnprintf(text, sizeof text, message, args);
     va_end(args);
     fmi2_write_names(&i->fmu->description, text, named, sizeof named);
-    fmu_instance_log(i, (int)status, named);
+    fmu_log_write(i, (int)status, named);
+    fmu_log_leave();
 }
 
 /* --- life: 2.1.5, 2.1.6 ----------------------------------------------------------------------- */
@@ -139,8 +142,8 @@ static int fmi2_set_up(struct fmu_instance *i)
 {
     const double tolerance = i->fmu->description.tolerance;
 
-    return (int)FMI2(i, FMI2_SETUP_EXPERIMENT, fmi2SetupExperimentTYPE)(i->handle, tolerance > 0,
-                                                                        tolerance, 0, fmi2False, 0);
+    return (int)FMI2(i, FMI2_SETUP_EXPERIMENT, fmi2SetupExperimentTYPE)(
+        i->handle, tolerance > 0, tolerance, i->fmu->start_s, fmi2False, 0);
 }
 
 static int fmi2_enter_initialization(struct fmu_instance *i)

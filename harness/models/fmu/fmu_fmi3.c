@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmu_instance.h"
+#include "fmu_log.h"
 
 /* The functions to set and get a type are in the order of enum fmu_type. */
 enum fmi3_function {
@@ -52,8 +52,13 @@ static const char *const fmi3_symbols[] = {
 static void fmi3_log(fmi3InstanceEnvironment instance, fmi3Status status, fmi3String category,
                      fmi3String message)
 {
+    struct fmu_instance *i = fmu_log_enter(instance);
+
     (void)category;
-    fmu_instance_log(instance, (int)status, message);
+    if (!i)
+        return;
+    fmu_log_write(i, (int)status, message);
+    fmu_log_leave();
 }
 
 static void *fmi3_instantiate(struct fmu_instance *i)
@@ -96,7 +101,7 @@ static int fmi3_enter_initialization(struct fmu_instance *i)
     const double tolerance = i->fmu->description.tolerance;
 
     return (int)FMI3(i, FMI3_ENTER_INITIALIZATION, fmi3EnterInitializationModeTYPE)(
-        i->handle, tolerance > 0, tolerance, 0, fmi3False, 0);
+        i->handle, tolerance > 0, tolerance, i->fmu->start_s, fmi3False, 0);
 }
 
 static int fmi3_exit_initialization(struct fmu_instance *i)
@@ -290,9 +295,11 @@ static int fmi3_do_step(struct fmu_instance *i, double t_s, double step_s,
     const fmi3Status status = FMI3(i, FMI3_DO_STEP, fmi3DoStepTYPE)(
         i->handle, t_s, step_s, fmi3True, &event, &ends, &early, &until_s);
 
+    early &= !(until_s >= t_s + step_s * (1 - 1e-9));
     progress->ends = ends;
     progress->known = early || ends || status == fmi3Discard;
     progress->until_s = until_s;
+    progress->wants_event = event;
     return status <= fmi3Warning && early && !ends ? FMU_DISCARD : (int)status;
 }
 

@@ -8,20 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/foreign.h"
 #include "../prints.h"
 #include "fmu_library.h"
+#include "fmu_log.h"
 
-enum { INSTANCE_LINES_MAX = 100, INSTANCE_LINE_BYTES = 1024, INSTANCE_VALUE_BYTES = 8 };
+enum { INSTANCE_LINE_BYTES = 1024, INSTANCE_VALUE_BYTES = 8 };
 
 /* --- messages and statuses -------------------------------------------------------------------- */
-
-static const char *instance_status_name(int status)
-{
-    static const char *const names[] = {"OK", "warning", "discard", "error", "fatal", "pending"};
-
-    return status >= 0 && status <= FMU_PENDING ? names[status] : "an unknown status";
-}
 
 __attribute__((format(printf, 2, 3))) static void instance_say(const struct fmu_instance *i,
                                                                const char *format, ...)
@@ -33,29 +26,6 @@ __attribute__((format(printf, 2, 3))) static void instance_say(const struct fmu_
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     i->log(i->log_arg, line);
-}
-
-/* Limited, because an FMU may log a message in every step. */
-void fmu_instance_log(struct fmu_instance *i, int status, const char *text)
-{
-    char line[INSTANCE_LINE_BYTES];
-    size_t length;
-
-    if (i->logged == INSTANCE_LINES_MAX)
-        instance_say(i, "it logs more than %d lines; the rest is left out", INSTANCE_LINES_MAX);
-    if (i->logged <= INSTANCE_LINES_MAX)
-        i->logged++;
-    if (i->logged > INSTANCE_LINES_MAX)
-        return;
-    snprintf(line, sizeof line, "%s", text ? text : "");
-    for (length = strlen(line); length && (unsigned char)line[length - 1] <= ' '; length--)
-        line[length - 1] = '\0';
-    hil_foreign_tame(line, ' ', '\0');
-    snprintf(i->said, sizeof i->said, "%.255s", line);
-    if (status == FMU_OK)
-        instance_say(i, "it says: %.900s", line);
-    else
-        instance_say(i, "it says (%s): %.900s", instance_status_name(status), line);
 }
 
 /* Converts a status to 0 or an errno. */
@@ -84,7 +54,7 @@ static int instance_did(struct fmu_instance *i, const char *what, int status)
 
     if (rc)
         instance_say(i, "%s%s returned %s%s%s", i->fmu->speech->prefix, what,
-                     instance_status_name(status), *i->said ? ": " : "", i->said);
+                     fmu_status_name(status), *i->said ? ": " : "", i->said);
     return rc;
 }
 
@@ -102,11 +72,13 @@ static int instance_set(struct fmu_instance *i, const struct fmu_table *t,
 {
     const int status = i->fmu->speech->set(i, g, values + g->row);
 
-    if (status > FMU_WARNING)
+    const int rc = instance_rc(i, status);
+
+    if (rc)
         instance_say(i, "setting %s of %u, returned %s: %s", t->rows[g->row].name,
-                     g->reference_count, instance_status_name(status),
+                     g->reference_count, fmu_status_name(status),
                      status == FMU_DISCARD ? "it does not take the value" : "it failed");
-    return instance_rc(i, status);
+    return rc;
 }
 
 static int instance_set_one(struct fmu_instance *i, const struct fmu_variable *v, double value)
@@ -117,20 +89,36 @@ static int instance_set_one(struct fmu_instance *i, const struct fmu_variable *v
     return instance_rc(i, i->fmu->speech->set(i, &one, &value));
 }
 
-/* Sets only values that differ from the FMU's own start values. */
+/* Sets a variable if its values differ from the FMU's own start values. A value that is not given
+ * is NaN if only the FMU knows it. */
+static int instance_set_variable(struct fmu_instance *i, const struct fmu_table *t,
+                                 const struct fmu_group *g, const double *values)
+{
+    unsigned unknown = 0, first = 0;
+    bool changed = false;
+
+    for (unsigned v = g->row; v < g->row + g->value_count; v++) {
+        const bool missing = isnan(values[v]);
+        first = unknown || !missing ? first : v;
+        unknown += missing;
+        changed |= (t->rows[v].flags & HIL_OWN) || values[v] != t->rows[v].value;
+    }
+    if (unknown == g->value_count || !changed)
+        return 0;
+    if (!unknown)
+        return instance_set(i, t, g, values);
+    instance_say(i, "%s has no value, and the FMU gives no start value; give all elements of %s",
+                 t->rows[first].name, g->first->name);
+    return -EDOM;
+}
+
 static int instance_set_changed(struct fmu_instance *i, const struct fmu_table *t,
                                 const double *values)
 {
     int rc = 0;
 
-    for (unsigned k = 0; !rc && k < t->group_count; k++) {
-        const struct fmu_group *g = &t->groups[k];
-        bool changed = false;
-        for (unsigned v = g->row; v < g->row + g->value_count; v++)
-            changed |= values[v] != t->rows[v].value;
-        if (changed)
-            rc = instance_set(i, t, g, values);
-    }
+    for (unsigned k = 0; !rc && k < t->group_count; k++)
+        rc = instance_set_variable(i, t, &t->groups[k], values);
     return rc;
 }
 
@@ -151,24 +139,14 @@ static int instance_get_outputs(struct fmu_instance *i, double *out)
     for (unsigned k = 0; k < t->group_count; k++) {
         const struct fmu_group *g = &t->groups[k];
         const int status = i->fmu->speech->get(i, g, out + g->row);
-        if (status > FMU_WARNING) {
+        const int rc = instance_rc(i, status);
+        if (rc) {
             instance_say(i, "getting %s returned %s", t->rows[g->row].name,
-                         instance_status_name(status));
-            return instance_rc(i, status);
+                         fmu_status_name(status));
+            return rc;
         }
     }
     return 0;
-}
-
-/* The text for a variable in the settings; NULL: there is none. */
-static const char *instance_setting(const struct fmu_instance *i, const struct fmu_variable *v)
-{
-    const struct hil_settings *settings = i->fmu->settings;
-
-    for (unsigned s = 0; s < settings->count; s++)
-        if (strcmp(v->name, settings->at[s].key) == 0)
-            return settings->at[s].text;
-    return NULL;
 }
 
 static int instance_set_strings(struct fmu_instance *i)
@@ -178,7 +156,7 @@ static int instance_set_strings(struct fmu_instance *i)
 
     for (unsigned k = 0; !rc && k < fmu->description.variable_count; k++) {
         const struct fmu_variable *v = &fmu->description.variables[k];
-        const char *text = v->type == FMU_STRING ? instance_setting(i, v) : NULL;
+        const char *text = v->type == FMU_STRING ? v->setting : NULL;
         if (text)
             rc = instance_did(i, "SetString", fmu->speech->set_string(i, v->reference, text));
     }
@@ -193,12 +171,12 @@ static int instance_configure(struct fmu_instance *i)
 
     for (unsigned k = 0; !rc && k < fmu->description.variable_count; k++) {
         const struct fmu_variable *v = &fmu->description.variables[k];
-        const char *text = fmu_is_structural(v) ? instance_setting(i, v) : NULL;
+        const char *text = fmu_is_structural(v) ? v->setting : NULL;
         if (!text)
             continue;
         rc = instance_did(i, "EnterConfigurationMode", fmu->speech->enter_configuration(i));
         if (!rc)
-            rc = instance_set_one(i, v, strtod(text, NULL));
+            rc = instance_set_one(i, v, (double)v->value);
         if (!rc)
             rc = instance_did(i, "ExitConfigurationMode", fmu->speech->exit_configuration(i));
     }
@@ -250,8 +228,12 @@ static int instance_instantiate(struct fmu_instance *i)
     i->handle = i->fmu->speech->instantiate(i);
     if (i->handle)
         return 0;
-    instance_say(i, "it refused to be instantiated%s%s", *i->said ? ": " : "", i->said);
-    return -EIO;
+    instance_say(i, "it refused to be instantiated%s%s%s",
+                 i->fmu->description.event_mode
+                     ? " without event mode (hasEventMode), which hiloco does not use"
+                     : "",
+                 *i->said ? ": " : "", i->said);
+    return -ENOEXEC;
 }
 
 /* Sets start values before initialization mode. */
@@ -311,6 +293,8 @@ int fmu_instance_create(void **self, const struct hil_config *config)
     *i = (struct fmu_instance){
         .fmu = fmu,
         .log = config->log,
+        .warn = config->warn,
+        .note = config->note,
         .log_arg = config->log_arg,
         .period_ns = (uint64_t)llround(config->period_s * 1e9),
         .values = calloc(fmu->tables.values_max, INSTANCE_VALUE_BYTES),
@@ -323,6 +307,7 @@ int fmu_instance_create(void **self, const struct hil_config *config)
     }
     hil_prints_away();
     fmu->files->instances++;
+    fmu_log_begin(i);
     rc = instance_open_library(i);
     if (!rc)
         rc = instance_instantiate(i);
@@ -343,6 +328,7 @@ void fmu_instance_destroy(void *self)
     struct fmu_instance *i = self;
     const bool dead = i->fmu->files->dead;
 
+    fmu_log_called(i);
     if (i->handle && i->initialized && !i->lost && !dead)
         i->fmu->speech->terminate(i);
     if (i->handle && !dead)
@@ -350,6 +336,7 @@ void fmu_instance_destroy(void *self)
     if (i->library && !dead)
         dlclose(i->library);
     i->fmu->files->instances--;
+    fmu_log_end(i);
     hil_prints_back();
     free(i->values);
     free(i);
@@ -359,6 +346,7 @@ void fmu_instance_destroy(void *self)
 
 static int instance_alive(struct fmu_instance *i)
 {
+    fmu_log_called(i);
     if (!i->lost && !i->fmu->files->dead)
         return 0;
     if (!i->lost)
@@ -367,35 +355,33 @@ static int instance_alive(struct fmu_instance *i)
     return -EIO;
 }
 
-static int instance_say_step(const struct fmu_instance *i, int status, const struct fmu_progress *p,
-                             double from_s, double to_s)
+static void instance_say_step(const struct fmu_instance *i, int status,
+                              const struct fmu_progress *p, double from_s, double to_s)
 {
     char until[64] = "";
 
-    if (p->known)
+    if (p->known && p->until_s >= from_s && p->until_s <= to_s)
         snprintf(until, sizeof until, ", which it did up to %.9g s", p->until_s);
-    if (p->ends)
-        instance_say(i, "it ends the simulation in its step from %.9g s to %.9g s%s", from_s, to_s,
-                     until);
-    else
-        instance_say(i, "%sDoStep returned %s for the step from %.9g s to %.9g s%s",
-                     i->fmu->speech->prefix, instance_status_name(status), from_s, to_s, until);
-    return -ECANCELED;
+    instance_say(i, "%sDoStep returned %s for the step from %.9g s to %.9g s%s%s",
+                 i->fmu->speech->prefix, fmu_status_name(status), from_s, to_s, until,
+                 p->wants_event ? ", and it asks for event mode, which hiloco does not use" : "");
 }
 
 /* Time is counted in whole nanoseconds. */
 static int instance_advance(struct fmu_instance *i)
 {
-    const double from_s = (double)(i->steps * i->period_ns) / 1e9;
-    const double to_s = (double)(++i->steps * i->period_ns) / 1e9;
+    const double start_s = i->fmu->start_s;
+    const double from_s = start_s + (double)(i->steps * i->period_ns) / 1e9;
+    const double to_s = start_s + (double)(++i->steps * i->period_ns) / 1e9;
     struct fmu_progress progress = {0};
     const int status = i->fmu->speech->do_step(i, from_s, (double)i->period_ns / 1e9, &progress);
-    const int rc = instance_rc(i, status);
+    const int rc = progress.ends && status <= FMU_DISCARD && status >= FMU_OK
+                       ? -ESHUTDOWN
+                       : instance_rc(i, status);
 
-    if (!rc && !progress.ends)
-        return 0;
-    instance_say_step(i, status, &progress, from_s, to_s);
-    return rc ? rc : -ECANCELED;
+    if (rc && rc != -ESHUTDOWN)
+        instance_say_step(i, status, &progress, from_s, to_s);
+    return rc;
 }
 
 int fmu_instance_output(const void *self, const double *in, double *out)
@@ -421,7 +407,10 @@ int fmu_instance_step(void *self, uint64_t t_ns, const double *in, double *out)
         rc = instance_set_inputs(i, in);
     if (!rc)
         rc = instance_advance(i);
-    return rc ? rc : instance_get_outputs(i, out);
+    if (rc && rc != -ESHUTDOWN)
+        return rc;
+    const int got = instance_get_outputs(i, out);
+    return got ? got : rc; /* an FMU that ends the simulation has outputs at its end */
 }
 
 int fmu_instance_tune(void *self, uint32_t place, double value)

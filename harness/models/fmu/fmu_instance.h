@@ -15,6 +15,7 @@ struct fmu_files {
     char *archive; /* its absolute path */
     uint64_t hash;
     char *folder, *library; /* where they are unpacked */
+    char warning[400];      /* about the archive; "": none */
     unsigned users;         /* number of models made from it */
     unsigned instances;
     bool dead; /* an instance returned fatal: no function may be called any more */
@@ -33,8 +34,10 @@ struct fmu {
     const struct hil_settings *settings; /* also the values of string variables */
     char *resources;                     /* FMI 2.0: a URI; FMI 3.0: a path; NULL: the FMU has no
                                           * resources */
+    char warning[600];                   /* about the archive and the description; "": none */
     bool debug_log;
-    void *library; /* kept open unless each instance needs a new one; else NULL */
+    double start_s; /* the FMU's time at the begin of the run */
+    void *library;  /* kept open unless each instance needs a new one; else NULL */
 };
 
 /* Both FMI versions use these numbers for their status. */
@@ -47,7 +50,8 @@ struct fmu_instance {
     void *handle;                       /* the FMU's instance; NULL: none */
     char name[160];
     fmi2CallbackFunctions callbacks; /* only for FMI 2.0, which keeps a pointer to it */
-    hil_log_fn *log;
+    struct fmu_instance *next;       /* of all that exist */
+    hil_log_fn *log, *warn, *note;   /* warn, note: NULL if nobody listens */
     void *log_arg;
     unsigned logged;
     char said[256]; /* the FMU's last message */
@@ -62,6 +66,7 @@ struct fmu_progress {
     bool ends; /* the FMU asks to end the simulation */
     bool known;
     double until_s;
+    bool wants_event; /* it asks for event mode */
 };
 
 /* The operations that differ between the FMI versions. Functions return an enum fmu_status. */
@@ -96,9 +101,6 @@ int fmu_instance_output(const void *self, const double *in, double *out);
 int fmu_instance_step(void *self, uint64_t t_ns, const double *in, double *out);
 int fmu_instance_tune(void *self, uint32_t place, double value);
 void fmu_instance_destroy(void *self);
-
-/* Copies a message of the FMU to our log. */
-void fmu_instance_log(struct fmu_instance *instance, int status, const char *text);
 
 /* Converts a number to a whole number of the FMU, limited to `min` to `max`. */
 int64_t fmu_whole(double value, double min, double max);

@@ -54,6 +54,25 @@ static void library_list_platforms(const char *folder, char *text, size_t size)
         snprintf(text, size, "none, as one of source code alone");
 }
 
+/* The names of the libraries in the folder of this platform; "": it is not there. */
+static void library_list_files(const char *folder, const char *platform, char *text, size_t size)
+{
+    char path[4200];
+    size_t used = 0;
+
+    text[0] = '\0';
+    snprintf(path, sizeof path, "%s/binaries/%s", folder, platform);
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir)) && used < size;) {
+        const size_t length = strlen(e->d_name);
+        if (length > 3 && strcmp(e->d_name + length - 3, ".so") == 0)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%.80s", used ? ", " : "", e->d_name);
+    }
+    if (dir)
+        closedir(dir);
+}
+
 int fmu_library_find(char **path, const char *folder, const struct fmu_description *d,
                      const struct hil_said *said)
 {
@@ -67,6 +86,12 @@ int fmu_library_find(char **path, const char *folder, const struct fmu_descripti
         if (access(*path, R_OK) == 0)
             return 0;
         free(*path);
+        library_list_files(folder, library_platform(version), there, sizeof there);
+        if (*there)
+            return hil_say(said, -ENOEXEC,
+                           "its library in binaries/%s is called %s; allowed: %s.so, after its "
+                           "modelIdentifier",
+                           library_platform(version), there, d->identifier);
     }
     library_list_platforms(folder, there, sizeof there);
     hil_say(said, -ENOEXEC,

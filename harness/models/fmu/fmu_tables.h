@@ -23,7 +23,9 @@ struct fmu_group {
 struct fmu_table {
     struct hil_quantity *rows;
     const struct fmu_variable **variables; /* the variable of each row */
-    unsigned count, room;
+    unsigned *elements;                    /* and the element, from 0 */
+    unsigned count;
+    bool has_own; /* rows without start values are HIL_OWN: those of parameters and of states */
     unsigned left_out; /* number of elements that do not fit in the table */
     struct fmu_group *groups;
     unsigned group_count;
@@ -31,11 +33,13 @@ struct fmu_table {
 
 struct fmu_tables {
     struct fmu_table parameters, inputs, outputs, states;
-    unsigned values_max; /* the most values in one group */
+    struct fmu_table others; /* outputs that the scenario may refer to; only for their names */
+    unsigned values_max;     /* the most values in one group */
 };
 
-/* Makes the tables in the description's pool. Returns 0, or a negative errno after a message. */
+/* Makes the tables in the description's pool. The settings have the signals to which the scenario
+ * refers; NULL: none. Returns 0, or a negative errno after a message. */
 int fmu_tables_make(struct fmu_tables *tables, const struct fmu_description *description,
-                    const struct hil_said *said);
+                    const struct hil_settings *settings, const struct hil_said *said);
 
 #endif

@@ -3,6 +3,7 @@
  * multipliers.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +125,10 @@ static void resolve_parameters(const struct draft *draft, const struct hil_quant
         const char *name = table->at[i].name;
         const double *nominal = parameter(draft, name);
         values[i] = (nominal == NULL ? table->at[i].value : *nominal) * multiplier(draft, name);
-        check_range(draft, "parameters", &table->at[i], values[i]);
+        if (nominal == NULL && table->at[i].flags & HIL_OWN)
+            values[i] = NAN;
+        else
+            check_range(draft, "parameters", &table->at[i], values[i]);
     }
 }
 
@@ -135,7 +139,10 @@ static void resolve_states(const struct draft *draft)
     for (unsigned i = 0; i < table->count; i++) {
         const double *initial = state(draft, table->at[i].name);
         draft->converter->states[i] = initial == NULL ? table->at[i].value : *initial;
-        check_range(draft, "initial", &table->at[i], draft->converter->states[i]);
+        if (initial == NULL && table->at[i].flags & HIL_OWN)
+            draft->converter->states[i] = NAN;
+        else
+            check_range(draft, "initial", &table->at[i], draft->converter->states[i]);
     }
 }
 
@@ -236,9 +243,16 @@ static void try_plant(const struct draft *draft)
     const struct form_converter *converter = draft->converter;
     char why[SCENARIO_REASON_BYTES];
 
-    if (!scenario_try(converter->plant, 1, converter->parameters, converter->states,
-                      converter->period_ns, why))
+    const int rc = scenario_try(converter->plant, 1, converter->parameters, converter->states,
+                                converter->period_ns, why);
+    if (!rc)
         return;
+    if (rc == -ENOEXEC) {
+        form_mistake(draft->loaded, "converters.plant",
+                     "the plant %s cannot be used for converter %u (%s); allowed: one that can",
+                     converter->plant->name, draft->id, why);
+        return;
+    }
     char path[64] = "converters.parameters";
     if (draft->index != NO_OVERRIDE)
         snprintf(path, sizeof(path), "converters.overrides.%d", draft->index);

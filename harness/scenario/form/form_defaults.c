@@ -39,6 +39,8 @@ static int fill_quantities(struct scenario_node *block, const struct scenario_no
         if (form_is_duty(quantity->name) || scenario_node_get(block, quantity->name) != NULL)
             continue;
         const struct scenario_node *given = scenario_node_get(common, quantity->name);
+        if (!given && quantity->flags & HIL_OWN)
+            continue;
         char text[SCENARIO_NUMBER_BYTES];
         scenario_number_text(text, quantity->value);
         error = scenario_add_text(block, quantity->name,

@@ -5,6 +5,7 @@
  * and become lists with one number for each converter.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,7 +280,7 @@ static void expand_quantity(struct expansion *x, struct scenario_node *block, co
         const struct form_converter *c = &x->form->converters[i];
         const double *numbers = *(double *const *)((const char *)c + t->numbers);
         const int row = hil_quantity_find(expand_table_of(c->plant, t), name);
-        if (row >= 0)
+        if (row >= 0 && !isnan(numbers[row]))
             expand_value(x, i, numbers[row]);
     }
     expand_values(x, block, name);

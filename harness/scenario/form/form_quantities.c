@@ -103,6 +103,7 @@ static int add_key(struct scenario_schema *schema, const char *block,
         return -ENOMEM;
     schema->keys = keys;
     scenario_number_text(number, quantity->value);
+    has_default &= !(quantity->flags & HIL_OWN);
     if (has_default && (initial = strdup(number)) == NULL)
         return -ENOMEM;
     if (asprintf(&path, "%s.%s", block, quantity->name) < 0) {

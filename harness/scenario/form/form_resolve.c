@@ -26,8 +26,13 @@ static void try_law(const struct form_loaded *loaded, const struct form_controll
 {
     char why[SCENARIO_REASON_BYTES];
 
-    if (scenario_try(controller->law, 1, controller->parameters, NULL,
-                     scenario_ns(loaded->file->controller.period_us, 1e3), why))
+    const int rc = scenario_try(controller->law, 1, controller->parameters, NULL,
+                                scenario_ns(loaded->file->controller.period_us, 1e3), why);
+    if (rc == -ENOEXEC)
+        form_mistake(loaded, "controller.law",
+                     "the law %s cannot be used (%s); allowed: one that can", controller->law->name,
+                     why);
+    else if (rc)
         form_mistake(loaded, "controller.gains",
                      "the law %s refuses these gains, limits and period (%s); allowed: values that "
                      "make sense together",

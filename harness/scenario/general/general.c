@@ -199,5 +199,6 @@ int scenario_general_resolve(struct hil_system **system, struct scenario_node *r
         rc = general_parts(&g);
     scenario_names_close(&g.nodes.names);
     scenario_names_close(&g.components.names);
+    scenario_mentioned_close(&g.mentioned);
     return rc;
 }

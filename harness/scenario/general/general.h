@@ -10,6 +10,7 @@
 
 #include <stdarg.h>
 
+#include "../mentioned.h"
 #include "../names.h"
 #include "../pool.h"
 #include "../ssv.h"
@@ -54,6 +55,7 @@ struct general {
     struct ssv *parameters; /* replace the scenario's values for components */
     struct hil_system *system;
     struct general_groups nodes, components;
+    struct scenario_mentioned mentioned;   /* signals in the tree */
     struct hil_feed *feeds;                /* the inputs of each component in turn */
     const struct scenario_node **fed;      /* the element that feeds each input; NULL: nothing
                                             * yet */

@@ -67,12 +67,12 @@ static int component_groups(struct general *g)
 
 /* --- models -------------------------------------------------------------------------------- */
 
-static const struct hil_model *component_model_find(const struct general_group *group,
-                                                    const char *name)
+static const struct hil_model *
+component_model_find(const struct general *g, const struct general_group *group, const char *name)
 {
     struct hil_settings settings;
 
-    if (scenario_settings(&settings, group->block))
+    if (scenario_settings(&settings, group->block, group->name, name, &g->mentioned))
         return NULL;
     const struct hil_loaded *loaded = hil_loaded_find(name, &settings);
     scenario_settings_free(&settings);
@@ -83,7 +83,7 @@ static const struct hil_model *component_model(const struct general *g,
                                                const struct general_group *group,
                                                const struct scenario_node *text)
 {
-    const struct hil_model *m = component_model_find(group, text->text);
+    const struct hil_model *m = component_model_find(g, group, text->text);
     char choice[SCENARIO_CHOICE_BYTES];
     const char *names[128];
     unsigned count = 0;
@@ -426,7 +426,7 @@ static double *component_defaults(const struct general *g, const struct hil_quan
 
     for (unsigned i = 0; values && i < table->count; i++)
         for (unsigned k = 0; k < (table->at[i].flags & HIL_WIDE ? width : 1); k++)
-            *to++ = table->at[i].value;
+            *to++ = table->at[i].flags & HIL_OWN ? NAN : table->at[i].value;
     return values;
 }
 
@@ -506,11 +506,19 @@ static void component_try(const struct general *g, const struct general_group *g
         const struct hil_component *c = &g->system->components[group->first + i];
         if (i > 0 && component_alike(g, c, c - 1))
             continue;
-        if (!scenario_try(c->model, c->width, c->parameters, c->states,
-                          g->system->nodes[c->node].timing.period_ns, why))
+        const int rc = scenario_try(c->model, c->width, c->parameters, c->states,
+                                    g->system->nodes[c->node].timing.period_ns, why);
+        if (!rc)
             continue;
-        const struct scenario_node *at = scenario_node_get(group->block, "parameters");
+        const struct scenario_node *at =
+            scenario_node_get(group->block, rc == -ENOEXEC ? "model" : "parameters");
         hil_instance_name(&c->is, name);
+        if (rc == -ENOEXEC) {
+            scenario_mistake(g->report, &at->at,
+                             "the model %s cannot be used for %s (%s); allowed: one that can",
+                             c->model->name, name, why);
+            return;
+        }
         scenario_mistake(g->report, &at->at,
                          "the model %s refuses the parameters, initial states and period of %s "
                          "(%s); allowed: values that make sense together",
@@ -533,7 +541,10 @@ static void component_check_safe(const struct general *g, const struct general_g
 int general_components(struct general *g)
 {
     const unsigned before = g->report->mistakes;
-    int rc = component_groups(g);
+    int rc = scenario_mentioned_open(&g->mentioned, g->root);
+
+    if (!rc)
+        rc = component_groups(g);
 
     for (unsigned i = 0; !rc && i < g->components.count; i++)
         if (g->report->mistakes == before || g->components.at[i].count)

@@ -321,6 +321,11 @@ static int fault_add_parameter(struct fault_entry *e, unsigned component, unsign
         e, HIL_FAULT_VALUE, c->parameters[place] * e->fault->numbers[HIL_FAULT_FACTOR]);
     char range[128];
 
+    if (isnan(c->parameters[place]))
+        return fault_mistake(e, "parameter",
+                             "is %s, whose value only the model knows, so it cannot be set back; "
+                             "allowed: a parameter with a value in the component's parameters",
+                             row->name);
     if (!(value >= row->min && value <= row->max)) {
         scenario_say_range(row->min, row->max, row->unit, range, sizeof range);
         return fault_mistake(e, fault_has(e, "value") ? "value" : "factor",

@@ -122,15 +122,14 @@ static int record_entry(const struct general *g, const struct scenario_node *blo
 /* What the values of its record take at most, beyond a row of each node. */
 static const double RECORD_ALL_BYTES = 16 << 20;
 
-/* Records a row of the model's table, for all components of the array. */
-static int record_row(const struct general *g, const struct hil_array *array,
-                      const struct hil_quantity *row, struct general_elements *elements)
+/* Records a row of the table of a model, of which `whose` names the components. */
+static int record_row(const struct general *g, const char *whose, const struct hil_quantity *row,
+                      struct general_elements *elements)
 {
     char name[HIL_SIGNAL_NAME_BYTES];
     const struct scenario_node text = {.kind = SCENARIO_SCALAR, .text = name, .at = g->root->at};
 
-    snprintf(name, sizeof name, "%s%s.%s%s", array->name, array->of ? "[*]" : "", row->name,
-             row->flags & HIL_WIDE ? "[*]" : "");
+    snprintf(name, sizeof name, "%s.%s%s", whose, row->name, row->flags & HIL_WIDE ? "[*]" : "");
     elements->count = 0;
     int rc = general_signals(g, &text, GENERAL_EITHER, elements);
     for (unsigned i = 0; !rc && i < elements->count; i++) {
@@ -142,14 +141,14 @@ static int record_row(const struct general *g, const struct hil_array *array,
     return rc;
 }
 
-static int record_table(const struct general *g, const struct hil_array *array,
+static int record_table(const struct general *g, const char *whose,
                         const struct hil_quantities *table, struct general_elements *elements)
 {
     const char *row = (const char *)table->at;
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < table->count; i++, row += table->row_size)
-        rc = record_row(g, array, (const void *)row, elements);
+        rc = record_row(g, whose, (const void *)row, elements);
     return rc;
 }
 
@@ -168,18 +167,42 @@ static void record_thin_out(const struct general *g)
         s->nodes[n].decimation = (unsigned)fmin(fmax(ceil(bytes / RECORD_ALL_BYTES), 1), 1e9);
 }
 
+static int record_model(const struct general *g, const char *whose, const struct hil_model *model,
+                        struct general_elements *elements)
+{
+    const int rc = record_table(g, whose, &model->outputs, elements);
+
+    return rc ? rc : record_table(g, whose, &model->inputs, elements);
+}
+
+/* Components of an array may be of several models. */
+static int record_array(const struct general *g, const struct hil_array *array,
+                        struct general_elements *elements)
+{
+    const struct hil_component *all = &g->system->components[array->first];
+    char whose[HIL_SIGNAL_NAME_BYTES];
+    bool alike = true;
+    int rc = 0;
+
+    for (unsigned i = 1; i < array->count; i++)
+        alike &= all[i].model == all[0].model;
+    snprintf(whose, sizeof whose, "%s%s", array->name, array->of ? "[*]" : "");
+    if (alike)
+        return record_model(g, whose, all[0].model, elements);
+    for (unsigned i = 0; !rc && i < array->count; i++) {
+        snprintf(whose, sizeof whose, "%s[%u]", array->name, i);
+        rc = record_model(g, whose, all[i].model, elements);
+    }
+    return rc;
+}
+
 static int record_all(const struct general *g, struct general_elements *elements)
 {
     const struct hil_system *s = g->system;
     int rc = 0;
 
-    for (unsigned i = 0; !rc && i < s->component_array_count; i++) {
-        const struct hil_array *array = &s->component_arrays[i];
-        const struct hil_model *model = s->components[array->first].model;
-        rc = record_table(g, array, &model->outputs, elements);
-        if (!rc)
-            rc = record_table(g, array, &model->inputs, elements);
-    }
+    for (unsigned i = 0; !rc && i < s->component_array_count; i++)
+        rc = record_array(g, &s->component_arrays[i], elements);
     record_thin_out(g);
     return rc;
 }

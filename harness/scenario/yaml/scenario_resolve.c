@@ -13,7 +13,7 @@
 #include "../../models/models.h"
 #include "scenario_check.h"
 
-enum { SCENARIO_TRY_SECONDS = 10 };
+enum { SCENARIO_TRY_SECONDS = 10, TRY_UNUSABLE = 2 };
 
 static void keep_reason(void *arg, const char *line)
 {
@@ -40,7 +40,8 @@ static int try_here(const struct trial *t)
 static int try_work(const void *arg)
 {
     hil_apart_within(SCENARIO_TRY_SECONDS);
-    return try_here(arg) == 0 ? 0 : 1;
+    const int rc = try_here(arg);
+    return rc == 0 ? 0 : rc == -ENOEXEC ? TRY_UNUSABLE : 1;
 }
 
 /* Runs in a separate process, because the code may hang or crash, and should leave nothing in this
@@ -64,7 +65,7 @@ static int try_apart(struct trial *t, char why[SCENARIO_REASON_BYTES])
             snprintf(why, SCENARIO_REASON_BYTES, "it crashes as it is made: SIG%s",
                      sigabbrev_np(WTERMSIG(status)));
     } else if (!rc && WEXITSTATUS(status)) {
-        rc = -EDOM;
+        rc = WEXITSTATUS(status) == TRY_UNUSABLE ? -ENOEXEC : -EDOM;
         snprintf(why, SCENARIO_REASON_BYTES, "%s", shared);
     }
     munmap(shared, SCENARIO_REASON_BYTES);
