@@ -325,8 +325,8 @@ Test(report, data_is_handed_out_as_files)
     csv = downloaded(b, "CSV", "bench-0.csv");
     line = strtok(csv, "\n");
     cr_expect_str_eq(line, "signal,unit,time_s,rows,least,greatest");
-    while ((line = strtok(NULL, "\n")) && sscanf(line, "\"ramp.output\",\"\",%lf,%u,%lf,%lf",
-                                                 &time_s, &rows, &least, &greatest) == 4) {
+    while ((line = strtok(NULL, "\n")) &&
+           sscanf(line, "ramp.output,,%lf,%u,%lf,%lf", &time_s, &rows, &least, &greatest) == 4) {
         const size_t row = (size_t)(time_s * 1e4 + 0.5);
         cr_assert_lt(row, ramp.rows);
         cr_assert_geq(time_s, last);

@@ -36,12 +36,23 @@ struct awaited {
     struct process *process;
 };
 
+static const char *last_line(char *text)
+{
+    const size_t length = strlen(text);
+
+    if (length)
+        text[length - 1] = '\0';
+    const char *newline = strrchr(text, '\n');
+    return newline ? newline + 1 : text;
+}
+
 /* A node that has ended will not reach any other state. */
 static bool says(void *awaited)
 {
     const struct awaited *a = awaited;
-    struct ended e = run_command("hiloco top %s --json --count 1", a->out);
-    json_t *sample = json_loads(e.out, 0, NULL);
+    const bool silent = strcmp(a->state, "silent") == 0; /* seen by one who looks for a while */
+    struct ended e = run_command("hiloco top %s --json --count %d", a->out, silent ? 10 : 1);
+    json_t *sample = json_loads(last_line(e.out), 0, NULL);
     const json_t *node = json_object_get(json_object_get(sample, "nodes"), a->node);
     const json_t *each = json_object_get(node, "each"); /* of an array the first speaks for all */
     const char *state =
