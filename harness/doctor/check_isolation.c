@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/cpus.h"
 #include "checks.h"
-#include "cpus.h"
 #include "files.h"
 
 const char hil_no_spare_core[] = "The loops leave no core for anything else: place more nodes on "
@@ -36,7 +36,8 @@ void hil_check_placement(const struct hil_patient *p, struct hil_finding *f)
         if (cpu < 0)
             continue;
         if (!CPU_ISSET((unsigned)cpu, &p->online))
-            hil_found(f, HIL_SERIOUS, "cpu %d is not online; these are: %s", cpu, online);
+            hil_found(f, HIL_SERIOUS, "cpu %d is not online, or not allowed here; these are: %s",
+                      cpu, online);
         else if (has_pinned(p, cpu, i))
             hil_found(f, HIL_SERIOUS, "two %s are pinned to cpu %d", core_users(p), cpu);
     }

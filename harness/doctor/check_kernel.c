@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/cpus.h"
 #include "checks.h"
-#include "cpus.h"
 #include "files.h"
 #include "groups.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/cpus.h"
 #include "checks.h"
-#include "cpus.h"
 #include "files.h"
 
 /* --- memory nodes ------------------- */

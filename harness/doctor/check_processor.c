@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/cpus.h"
 #include "checks.h"
-#include "cpus.h"
 #include "files.h"
 
 /* --- frequency ---------------- */

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/cpus.h"
 #include "../run/machine_clock.h"
 #include "checks.h"
-#include "cpus.h"
 #include "files.h"
 
 static bool has_flag(const char *root, const char *flag, bool *has)

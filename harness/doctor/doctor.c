@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/cpus.h"
 #include "../scenario/pool.h"
 #include "../scenario/system.h"
 #include "checks.h"
-#include "cpus.h"
 #include "files.h"
 
 static const struct {
@@ -154,7 +154,14 @@ int hil_patient_open(struct hil_patient *p, const char *root, const struct hil_s
                               .executors = scenario ? scenario->executors : ordinary_executors,
                               .executor_count = scenario ? scenario->executor_count : 2};
     if (hil_file_text(root, text, sizeof text, "/sys/devices/system/cpu/online") ||
-        !hil_cpus_parse(text, &p->online) || CPU_COUNT(&p->online) == 0)
+        !hil_cpus_parse(text, &p->online))
+        return -ENODATA;
+    if (!*root) {
+        cpu_set_t allowed;
+        hil_cpus_allowed(&allowed);
+        CPU_AND(&p->online, &p->online, &allowed);
+    }
+    if (CPU_COUNT(&p->online) == 0)
         return -ENODATA;
     if (scenario && add_threads(p, scenario))
         return -ENOMEM;

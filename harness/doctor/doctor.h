@@ -34,7 +34,7 @@ struct hil_patient {
     uint64_t period_ns; /* the shortest period of the loops */
     bool wanders;       /* at least one executor is not pinned */
     bool is_fixed;      /* --fix has done what it can; what remains was refused */
-    cpu_set_t online;   /* the machine's online cpus */
+    cpu_set_t online;   /* the online cpus that are allowed here */
     cpu_set_t loops;    /* cpus on which an executor is pinned, or may run when it is not pinned */
     cpu_set_t general;  /* cpus whose settings matter: the loops', or all without a scenario */
     cpu_set_t spare;    /* online cpus without loops */

@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/cpus.h"
 #include "../base/deaf.h"
 #include "../base/list.h"
 #include "../base/reap.h"
 #include "checks.h"
-#include "cpus.h"
 #include "files.h"
 #include "interrupts.h"
 

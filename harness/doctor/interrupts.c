@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpus.h"
+#include "../base/cpus.h"
 #include "files.h"
 
 /* The first line has the cpu of each column. */

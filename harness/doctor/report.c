@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cpus.h"
+#include "../base/cpus.h"
 
 enum { WIDTH = 100, INDENT = 26 };
 

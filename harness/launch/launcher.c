@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cpus.h"
 #include "../base/pulse.h"
 #include "../record/recorder.h"
 #include "../tracing/session.h"
@@ -77,21 +78,23 @@ static int check_pins(const struct hil_scenario *s)
 static int check_cores(const struct hil_scenario *s)
 {
     const unsigned threads = hil_thread_count(s), further = threads - s->executor_count;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t cpus;
 
     if (s->mode == HIL_VIRTUAL)
         return 0;
-    if ((long)threads <= cores)
+    hil_cpus_allowed(&cpus);
+    const unsigned cores = (unsigned)CPU_COUNT(&cpus);
+    if (threads <= cores)
         return check_pins(s);
     if (further == 0)
         fprintf(stderr,
-                "%s: real time needs a core for each executor: %u executors, %ld cores. Place more "
+                "%s: real time needs a core for each executor: %u executors, %u cores. Place more "
                 "nodes on one executor, or run in virtual time (--mode virtual)\n",
                 s->name, s->executor_count, cores);
     else
         fprintf(stderr,
                 "%s: real time needs a core for each executor and each further shard: %u "
-                "executors, %u further shard%s, %ld cores. Split nodes into fewer shards, "
+                "executors, %u further shard%s, %u cores. Split nodes into fewer shards, "
                 "place more nodes on one executor, or run in virtual time (--mode virtual)\n",
                 s->name, s->executor_count, further, further == 1 ? "" : "s", cores);
     return -EINVAL;

@@ -292,7 +292,7 @@ static int part_take_state(struct hil_part *part, struct part_bytes *b, uint64_t
     of_part.executor_count = part->executor_count;
     int rc = hil_state_open_rehearsal(&part->state, &of_part);
     if (!rc)
-        rc = hil_state_restore(part->state, image, size);
+        rc = hil_state_restore(part->state, s->system, image, size);
     free(image);
     return rc == -EPROTO ? -EBADMSG : rc;
 }

@@ -15,8 +15,105 @@ size_t hil_state_image_size(const struct hil_state *s)
     return (size_t)((const char *)end - (const char *)s);
 }
 
+/* --- is it a state of this system? ------------------------------------------------------------ */
+
+static bool image_ends(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+#define IMAGE_TEXT(text) image_ends(text, sizeof(text))
+
+/* A bool that is neither 0 nor 1 must not be read as one. */
+static bool image_is_bool(const bool *b)
+{
+    return *(const unsigned char *)b <= 1;
+}
+
+static bool image_has_node(const struct hil_state *s, const struct hil_system *system, unsigned n)
+{
+    const struct hil_node_state *node = &s->nodes[n];
+
+    return node->array < system->node_array_count && node->place <= n && IMAGE_TEXT(node->name) &&
+           atomic_load(&node->stage) <= HIL_FAILED && node->progress.stage <= HIL_FAILED;
+}
+
+static bool image_has_figures(const struct hil_state *s, const struct hil_system *system,
+                              const struct hil_link_figures *f)
+{
+    return f->executor < s->executor_count && f->array < system->link_array_count &&
+           f->oldest.link < system->link_count && f->longest.link < system->link_count;
+}
+
+static bool image_has_worst(const struct hil_worst *w, unsigned nodes)
+{
+    bool has = w->count <= HIL_WORST && w->current.node < nodes;
+
+    for (unsigned i = 0; has && i < w->count; i++)
+        has = w->at[i].node < nodes;
+    return has;
+}
+
+static bool image_has_losses(const struct hil_executor_state *e, unsigned nodes)
+{
+    const uint64_t stale = atomic_load(&e->stale.count), lost = e->losses.count;
+    bool has = true;
+
+    for (unsigned i = 0; has && i < HIL_STALE_LISTED && i < stale; i++)
+        has = e->stale.at[i].from < nodes && e->stale.at[i].to < nodes;
+    for (unsigned i = 0; has && i < HIL_LOSSES_MAX && i < lost; i++)
+        has = e->losses.at[i].from < nodes && e->losses.at[i].to < nodes;
+    return has;
+}
+
+static bool image_has_failures(const struct hil_failure_log *log)
+{
+    const uint64_t count = atomic_load(&log->count);
+    bool has = true;
+
+    for (unsigned i = 0; has && i < HIL_FAILURES_LISTED && i < count; i++) {
+        const struct hil_failure *f = &log->at[i];
+        has = IMAGE_TEXT(f->component) && IMAGE_TEXT(f->model) && IMAGE_TEXT(f->signal) &&
+              IMAGE_TEXT(f->ended) && IMAGE_TEXT(f->call) && image_is_bool(&f->ends);
+    }
+    return has;
+}
+
+static bool image_has_executor(const struct hil_executor_state *e, const struct hil_system *system)
+{
+    return atomic_load(&e->stage) <= HIL_FAILED && IMAGE_TEXT(e->message) &&
+           IMAGE_TEXT(e->degraded) && (unsigned)e->scheduler <= HIL_DEADLINE &&
+           image_is_bool(&e->locked) && image_is_bool(&e->counter) &&
+           atomic_load(&e->inside.component) <= system->component_count &&
+           image_has_worst(&e->worst, system->node_count) &&
+           image_has_losses(e, system->node_count) && image_has_failures(&e->failures);
+}
+
+static bool image_has_responses(const struct hil_responses *r)
+{
+    bool has = true;
+
+    for (size_t i = 0; has && i < (size_t)r->event_count * r->measure_count; i++)
+        has = image_is_bool(&r->at[i].judged) && image_is_bool(&r->at[i].inside);
+    return has;
+}
+
+static int image_check(const struct hil_state *s, const struct hil_system *system)
+{
+    bool has = image_has_responses(&s->responses);
+
+    for (unsigned n = 0; has && n < s->node_count; n++)
+        has = image_has_node(s, system, n);
+    for (unsigned i = 0; has && i < s->figures_count; i++)
+        has = image_has_figures(s, system, &s->figures[i]);
+    for (unsigned i = 0; has && i < s->executor_count; i++)
+        has = image_has_executor(&s->executors[i], system);
+    return has ? 0 : -EPROTO;
+}
+
 /* Pointers in the state are not restored; they stay those of this process. */
-int hil_state_restore(struct hil_state *s, const void *image, size_t size)
+int hil_state_restore(struct hil_state *s, const struct hil_system *system, const void *image,
+                      size_t size)
 {
     const size_t head = offsetof(struct hil_state, nodes);
     const struct hil_state *from = image;
@@ -29,7 +126,7 @@ int hil_state_restore(struct hil_state *s, const void *image, size_t size)
     s->ended_ns = from->ended_ns;
     atomic_store(&s->responses.now, atomic_load(&from->responses.now));
     memcpy((char *)s + head, (const char *)image + head, size - head);
-    return 0;
+    return image_check(s, system);
 }
 
 /* --- merging parts ---------------------------------------------------------------------------- */

@@ -10,9 +10,11 @@
  * goes on is behind them. */
 size_t hil_state_image_size(const struct hil_state *state);
 
-/* Restores the image into a state that was just opened for the same nodes. Returns 0, or -EPROTO if
- * the image is from another build or of other nodes. */
-int hil_state_restore(struct hil_state *state, const void *image, size_t size);
+/* Restores the image, which others may have written, into a state that was just opened for the same
+ * nodes. Returns 0, or -EPROTO if the image is from another build, of other nodes, or has a number
+ * that no part of this system can have. */
+int hil_state_restore(struct hil_state *state, const struct hil_system *system, const void *image,
+                      size_t size);
 
 /* Adds a part of the run to the state `all`; the part's first executor becomes number `first`
  * there. */

@@ -188,29 +188,51 @@ Test(merge, a_part_that_cannot_be_read_is_refused)
     free(state);
 }
 
-/* What another version wrote, whose scenario has a key that is not known here. */
-static void make_another_version(const char *part)
+/* Writes over some bytes of the unpacked state of a part; `at` is in thousandths of it. */
+static void change_state(const char *part, unsigned at, const void *with, size_t length)
 {
     char *state = strdup(in_workspace("%s/part.state", part));
     FILE *file = fopen(state, "r+");
     static char packed[1 << 20], bytes[16 << 20];
 
     cr_assert_not_null(file);
-    const size_t length = fread(packed, 1, sizeof packed, file);
-    const size_t size = ZSTD_decompress(bytes, sizeof bytes, packed, length);
+    const size_t read = fread(packed, 1, sizeof packed, file);
+    const size_t size = ZSTD_decompress(bytes, sizeof bytes, packed, read);
     cr_assert_not(ZSTD_isError(size) || size < 32);
-    memcpy(bytes + 8, "99.1", 5); /* behind the magic */
+    memcpy(at ? bytes + size / 1000 * at / 8 * 8 : bytes + 8 /* behind the magic */, with, length);
     const size_t repacked = ZSTD_compress(packed, sizeof packed, bytes, size, 3);
     cr_assert_not(ZSTD_isError(repacked));
     rewind(file);
     cr_assert_eq(fwrite(packed, 1, repacked, file), repacked);
     cr_assert_eq(ftruncate(fileno(file), (off_t)repacked), 0);
     fclose(file);
-    file = fopen(in_workspace("%s/scenario.yaml", part), "a");
+    free(state);
+}
+
+/* What another version wrote, whose scenario has a key that is not known here. */
+static void make_another_version(const char *part)
+{
+    change_state(part, 0, "99.1", 5);
+    FILE *file = fopen(in_workspace("%s/scenario.yaml", part), "a");
     cr_assert_not_null(file);
     fputs("of_version_99: true\n", file);
     fclose(file);
-    free(state);
+}
+
+/* Any number may be wrong in a state from elsewhere. A crash would be status 1. */
+Test(merge, a_state_with_wrong_numbers_is_refused_or_merged)
+{
+    static const unsigned char wrong[64] = {[0 ... 63] = 0xff};
+
+    run_in_parts("first", "others", "");
+    run_command("cp %s %s", in_workspace("others/part.state"), in_workspace("whole.state"));
+    for (unsigned at = 20; at < 990; at += 20) {
+        run_command("cp %s %s", in_workspace("whole.state"), in_workspace("others/part.state"));
+        change_state("others", at, wrong, sizeof wrong);
+        const struct ended e = merge("first", "others", "");
+        cr_expect(e.status == 0 || e.status == 2, "%u: %d: %s", at, e.status, e.err);
+        run_command("rm -rf %s", in_workspace("whole"));
+    }
 }
 
 Test(merge, a_part_of_another_version_is_refused)

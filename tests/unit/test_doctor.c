@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "folder.h"
-#include "harness/doctor/cpus.h"
+#include "harness/base/cpus.h"
 #include "harness/doctor/cyclictest.h"
 #include "harness/doctor/doctor.h"
 #include "harness/doctor/measure.h"

@@ -249,8 +249,8 @@ Test(scenario_mistakes, quantities_of_models)
 Test(scenario_mistakes, cpu_that_does_not_exist)
 {
     const char *message = refusal(SMALL "placement:\n  - {cpu: 4096}\n", NULL);
-    const char *expected = "FILE:13:11: placement.0.cpu is '4096'; allowed: -1 (any) or a cpu of "
-                           "this machine: 0";
+    const char *expected = "FILE:13:11: placement.0.cpu is '4096'; allowed: -1 (any) or a cpu "
+                           "that is allowed here: 0";
     cr_expect_eq(strncmp(message, expected, strlen(expected)), 0, "%s", message);
     message = refusal(SMALL, SETS("controller.cpu=-2"));
     cr_expect_not_null(strstr(message, "controller.cpu is '-2'; allowed: -1 (any) or "));

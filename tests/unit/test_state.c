@@ -7,6 +7,7 @@
 
 #include "harness/base/foreign.h"
 #include "harness/run/state.h"
+#include "harness/run/state_image.h"
 #include "harness/top/sample.h"
 #include "test_scenario.h"
 
@@ -58,6 +59,69 @@ Test(state, is_sealed_against_shrinking)
     cr_expect_eq(run.node_count, 4);
     cr_expect_str_eq(run.card.name, "small");
     hil_state_detach(&run);
+}
+
+/* Restores the image of a state into another one of the same system, after a change. */
+static int restored(void (*change)(struct hil_state *image))
+{
+    struct hil_scenario *scenario = load(SMALL, NULL);
+    struct hil_state *from, *to;
+
+    cr_assert_eq(hil_state_open(&from, scenario), 0);
+    cr_assert_eq(hil_state_open(&to, scenario), 0);
+    change(from);
+    const int rc = hil_state_restore(to, scenario->system, from, hil_state_image_size(from));
+    hil_state_close(from);
+    hil_state_close(to);
+    hil_scenario_free(scenario);
+    return rc;
+}
+
+static void change_nothing(struct hil_state *s)
+{
+    (void)s;
+}
+
+static void change_worst_node(struct hil_state *s)
+{
+    s->executors[0].worst.count = 1;
+    s->executors[0].worst.at[0].node = 1000000;
+}
+
+static void change_worst_count(struct hil_state *s)
+{
+    s->executors[0].worst.count = HIL_WORST + 1;
+}
+
+static void change_loss(struct hil_state *s)
+{
+    s->executors[0].losses.count = 1;
+    s->executors[0].losses.at[0].from = 4;
+}
+
+static void change_text(struct hil_state *s)
+{
+    memset(s->executors[0].message, 'x', sizeof s->executors[0].message);
+}
+
+static void change_array(struct hil_state *s)
+{
+    s->nodes[0].array = 7;
+}
+
+static void change_link(struct hil_state *s)
+{
+    s->figures[0].oldest.link = 1000;
+}
+
+Test(state, of_a_part_has_only_numbers_of_its_system)
+{
+    void (*const wrong[])(struct hil_state *) = {
+        change_worst_node, change_worst_count, change_loss, change_text, change_array, change_link};
+
+    cr_expect_eq(restored(change_nothing), 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        cr_expect_eq(restored(wrong[i]), -EPROTO, "%zu", i);
 }
 
 Test(state, of_a_launcher_can_be_attached)

@@ -40,7 +40,4 @@ bool scenario_ids_parse(const char *text, unsigned *first, unsigned *last);
 uint64_t scenario_ns(double time, double ns_per_unit);
 double scenario_ns_per_unit(const struct scenario_key *key);
 
-/* Whether the machine has this cpu; `online` gets the list of its cpus, as in "0-3,8". */
-bool scenario_cpu_exists(int cpu, char *online, size_t size);
-
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../base/cpus.h"
 #include "../form/form_schema.h"
 #include "scenario_check.h"
 
@@ -100,13 +101,16 @@ static bool is_whole_ns(double ns)
 
 static bool number_fits(const struct scenario_key *key, double number)
 {
-    char online[1024];
+    cpu_set_t cpus;
 
     if (!isfinite(number))
         return false;
-    if (key->rule == SCENARIO_CPU)
-        return number == -1 || (number >= 0 && number < 1e6 &&
-                                scenario_cpu_exists((int)number, online, sizeof(online)));
+    if (key->rule == SCENARIO_CPU && number == -1)
+        return true;
+    if (key->rule == SCENARIO_CPU) {
+        hil_cpus_allowed(&cpus);
+        return number >= 0 && number < CPU_SETSIZE && CPU_ISSET((unsigned)number, &cpus);
+    }
     if (number < key->min || number > key->max)
         return false;
     return key->rule != SCENARIO_WHOLE_NS || is_whole_ns(number * scenario_ns_per_unit(key));
@@ -221,38 +225,4 @@ bool scenario_scalar_fits(const struct scenario_schema *schema, const struct sce
     default:
         return !scenario_node_empty(node) && text_fits(key, form_converters(schema), node->text);
     }
-}
-
-/* --- the cpus of this machine --------------------------------------------------------- */
-
-/* The kernel's list of online cpus, such as "0-3,8"; without /sys, it is made from their number. */
-static void read_online(char *online, size_t size)
-{
-    FILE *file = fopen("/sys/devices/system/cpu/online", "re");
-    bool known = file != NULL && fgets(online, (int)size, file) != NULL;
-
-    if (file != NULL)
-        fclose(file);
-    if (known)
-        online[strcspn(online, "\n")] = '\0';
-    else
-        snprintf(online, size, "0-%ld", sysconf(_SC_NPROCESSORS_ONLN) - 1);
-}
-
-bool scenario_cpu_exists(int cpu, char *online, size_t size)
-{
-    read_online(online, size);
-    for (const char *item = online; *item != '\0';) {
-        int first, last, read = 0;
-        if (sscanf(item, "%d-%d%n", &first, &last, &read) != 2) {
-            if (sscanf(item, "%d%n", &first, &read) != 1)
-                return false;
-            last = first;
-        }
-        if (cpu >= first && cpu <= last)
-            return true;
-        item += read;
-        item += *item == ',';
-    }
-    return false;
 }

@@ -44,7 +44,7 @@ struct scenario_file {
 enum scenario_rule {
     SCENARIO_RANGE,    /* a number in its range; other values are not checked */
     SCENARIO_WHOLE_NS, /* a time in its range that is a whole number of ns */
-    SCENARIO_CPU,      /* -1, or a cpu of this machine */
+    SCENARIO_CPU,      /* -1, or a cpu that is allowed here */
     SCENARIO_IDS,      /* the id of a converter, or a range of ids */
     SCENARIO_NAME,     /* suitable as the name of a folder */
     SCENARIO_ADDRESS,  /* an IPv4 or IPv6 address, or a host name */

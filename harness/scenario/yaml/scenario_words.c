@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../base/cpus.h"
 #include "../form/form_schema.h"
 #include "scenario_check.h"
 
@@ -102,7 +103,8 @@ static void say_mapping(const cyaml_schema_value_t *value, char *text, size_t si
 void scenario_say_allowed(const struct scenario_schema *schema, const struct scenario_key *key,
                           const cyaml_schema_value_t *value, char *text, size_t size)
 {
-    char online[TEXT_MAX];
+    char allowed[TEXT_MAX];
+    cpu_set_t cpus;
 
     text[0] = '\0';
     switch (value->type) {
@@ -113,8 +115,9 @@ void scenario_say_allowed(const struct scenario_schema *schema, const struct sce
     case CYAML_INT:
     case CYAML_UINT:
         if (key->rule == SCENARIO_CPU) {
-            scenario_cpu_exists(-1, online, sizeof(online));
-            snprintf(text, size, "-1 (any) or a cpu of this machine: %s", online);
+            hil_cpus_allowed(&cpus);
+            hil_cpus_format(&cpus, allowed, sizeof(allowed));
+            snprintf(text, size, "-1 (any) or a cpu that is allowed here: %s", allowed);
         } else {
             say_number(key, "a whole number", text, size);
         }

@@ -1,10 +1,14 @@
 /* Sets of cpus, in the kernel's notation: "0-3,8". */
-#ifndef HIL_DOCTOR_CPUS_H
-#define HIL_DOCTOR_CPUS_H
+#ifndef HIL_CPUS_H
+#define HIL_CPUS_H
 
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+/* The cpus that this process may run on: those that are online and that its cpuset allows, as in a
+ * container. What `taskset` left out is allowed. */
+void hil_cpus_allowed(cpu_set_t *set);
 
 /* Words before the numbers are skipped, as in isolcpus=managed_irq,domain,2-3. Returns false when
  * the text is not a list; `set` then holds the cpus read so far. An empty text and "(null)" mean no
