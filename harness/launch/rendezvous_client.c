@@ -11,6 +11,7 @@
 
 #include "../../channels/fabric/addresses.h"
 #include "../../channels/fabric/host_time.h"
+#include "../run/clock.h"
 #include "rendezvous_internal.h"
 
 enum {
@@ -19,6 +20,10 @@ enum {
     CLIENT_TRIPS = 64,
     CLIENT_SCENARIO_MOST = 16 << 20 /* bytes */
 };
+
+/* How long a greeting may take, and a message of a program that has proven itself: a scenario is as
+ * long as it is. */
+static const uint64_t CLIENT_GREETING_NS = 2000000000, CLIENT_MESSAGE_NS = 20000000000;
 
 /* Results of an attempt. */
 enum { CLIENT_AGAIN = 1 }; /* try again later; otherwise 0 or a negative errno */
@@ -76,24 +81,32 @@ static int client_connect(const struct hil_rendezvous *r, const char **why)
     return fd < 0 ? -1 : fd;
 }
 
-/* Reads all bytes. Returns false if nothing comes for two seconds (errno is EAGAIN), or if the
+/* Reads all bytes that come until then. Returns false if they do not (errno is EAGAIN), or if the
  * connection has ended. */
-static bool client_read(int fd, void *to, size_t size)
+static bool client_read_until(int fd, void *to, size_t size, uint64_t until_ns)
 {
+    struct pollfd look = {.fd = fd, .events = POLLIN};
     unsigned char *at = to;
 
     while (size > 0) {
-        const ssize_t got = recv(fd, at, size, 0);
-        if (got < 0 && errno == EINTR)
-            continue;
+        const uint64_t now_ns = hil_clock_monotonic();
+        if (now_ns < until_ns)
+            poll(&look, 1, (int)((until_ns - now_ns) / 1000000) + 1);
+        const ssize_t got = recv(fd, at, size, MSG_DONTWAIT);
         if (got == 0)
             errno = ECONNRESET;
-        if (got <= 0)
+        if (got == 0 || (got < 0 && errno != EINTR && (errno != EAGAIN || now_ns >= until_ns)))
             return false;
-        at += got;
-        size -= (size_t)got;
+        at += got > 0 ? got : 0;
+        size -= got > 0 ? (size_t)got : 0;
     }
     return true;
+}
+
+/* The same within the time that a message may take to arrive. */
+static bool client_read(int fd, void *to, size_t size)
+{
+    return client_read_until(fd, to, size, hil_clock_monotonic() + CLIENT_MESSAGE_NS);
 }
 
 /* --- greeting --------------------------------------------------------------------------------- */
@@ -149,15 +162,18 @@ static bool client_speaks_alike(const struct tcp_greeting *g, const char **why)
     return false;
 }
 
-/* Any program may be there. What does not begin as a greeting is not waited for. */
+/* Any program may be there. What does not begin as a greeting is not waited for, and one that drips
+ * is not waited for longer than one that says nothing. */
 static bool client_hear_greeting(int fd, struct tcp_greeting *g, const char **why)
 {
     const size_t language = offsetof(struct tcp_greeting, step);
-    bool heard = client_read(fd, g, language);
+    const uint64_t until_ns = hil_clock_monotonic() + CLIENT_GREETING_NS;
+    bool heard = client_read_until(fd, g, language, until_ns);
 
     if (heard && !client_speaks_alike(g, why))
         return false;
-    heard = heard && client_read(fd, (unsigned char *)g + language, sizeof *g - language);
+    heard = heard &&
+            client_read_until(fd, (unsigned char *)g + language, sizeof *g - language, until_ns);
     if (!heard && errno == EAGAIN)
         *why = "the program there does not answer";
     return heard;

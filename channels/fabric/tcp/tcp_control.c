@@ -10,7 +10,7 @@
 
 #include "tcp_internal.h"
 
-enum { RETRY_MS = 100, RETRY_LATER_MS = 1000, PATIENCE = 50, FAREWELL_MS = 1000 };
+enum { RETRY_MS = 100, RETRY_LATER_MS = 1000, FAREWELL_MS = 1000 };
 
 bool tcp_is_up(const struct tcp_connection *c)
 {
@@ -326,14 +326,14 @@ static bool peer_is_missing(const struct tcp_node *n, const struct tcp_peer *p)
 {
     const bool is_there = p->connection && p->connection->established;
 
-    return p->asked && p->id < n->base.id && !is_there && !p->foreign && !p->lost && !n->leave_by;
+    return p->asked && p->id < n->base.id && !is_there && !p->lost && !n->leave_by;
 }
 
 static void peer_call(struct tcp_node *n, struct tcp_peer *p, uint64_t now)
 {
     if (p->connection || now < p->try_at)
         return;
-    p->try_at = now + (++p->attempts > PATIENCE ? RETRY_LATER_MS : RETRY_MS) * TCP_MS;
+    p->try_at = now + (++p->attempts > TCP_PATIENCE ? RETRY_LATER_MS : RETRY_MS) * TCP_MS;
     tcp_call(n, p);
 }
 

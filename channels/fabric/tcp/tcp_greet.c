@@ -271,6 +271,17 @@ static void greet_hear_challenge(struct tcp_connection *c, const struct tcp_gree
         tcp_connection_drop(c);
 }
 
+/* Any program may say anything. The right one may come later, so the peer is called again, but not
+ * as often. */
+static bool greet_warn_once(struct tcp_peer *p)
+{
+    const bool first = !p->warned;
+
+    p->warned = true;
+    p->attempts = TCP_PATIENCE;
+    return first;
+}
+
 /* The peer must prove itself as well, before this end listens to anything else. */
 static void greet_hear_welcome(struct tcp_connection *c, const struct tcp_greeting *g)
 {
@@ -285,11 +296,11 @@ static void greet_hear_welcome(struct tcp_connection *c, const struct tcp_greeti
         tcp_establish(c);
         return;
     }
-    c->peer->foreign = true;
-    tcp_warn(n,
-             "node %u (of %u): at node %u's address is a program that does not know this "
-             "network's secret",
-             n->base.id, n->base.count, c->peer->id);
+    if (greet_warn_once(c->peer))
+        tcp_warn(n,
+                 "node %u (of %u): at node %u's address is a program that does not know this "
+                 "network's secret",
+                 n->base.id, n->base.count, c->peer->id);
     tcp_connection_drop(c);
 }
 
@@ -309,11 +320,10 @@ static void greet_hear_refusal(struct tcp_connection *c, const struct tcp_greeti
     struct tcp_peer *p = c->peer;
     const char *mismatch = loco_refusal_by(g->refusal);
 
-    if (mismatch) {
-        p->foreign = true;
+    if (mismatch && greet_warn_once(p)) {
         tcp_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
                  n->base.count, g->from, g->count, mismatch);
-    } else if (g->refusal == LOCO_TAKEN && p->attempts == TAKEN_PATIENCE) {
+    } else if (!mismatch && g->refusal == LOCO_TAKEN && p->attempts == TAKEN_PATIENCE) {
         tcp_warn(n, "node %u (of %u): node %u says that this place is taken", n->base.id,
                  n->base.count, p->id);
     }

@@ -219,10 +219,13 @@ struct tcp_connection {
 
 /* --- peers and nodes -------------------------------------------------------------------- */
 
+/* After so many attempts a peer is called less often. */
+enum { TCP_PATIENCE = 50 };
+
 struct tcp_peer {
     uint32_t id;
     bool asked;                        /* the node asked to meet it */
-    bool foreign;                      /* of another network or secret: not tried again */
+    bool warned;                       /* that it is of another network or secret */
     bool lost;                         /* it was lost, and the core was not told yet */
     size_t untold;                     /* bytes of its messages that the core was not told yet */
     struct tcp_connection *connection; /* established, or about to be; NULL: none */
