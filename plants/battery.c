@@ -5,9 +5,15 @@
  *      R1 C1 v1' = R1 i - v1,  R2 C2 v2' = R2 i - v2,  capacity charge' = -i
  *
  * The open-circuit voltage is linear in the charge. The whole circuit is linear, so the solution is
- * exact for a current that is held. The charge stops at 0 (empty) and at 1 (full).
+ * exact for a current that is held.
+ *
+ * An empty battery is cut off, as its protection does: it gives no current, and its terminals have
+ * no voltage until it is charged or nothing more is taken. A full battery takes no current: what
+ * would charge it goes past it, and its terminals have the voltage of the resting battery. A period
+ * in which it becomes empty or full is divided at that moment.
  */
 #include <math.h>
+#include <stdbool.h>
 
 #include "instance.h"
 #include "models.h"
@@ -87,14 +93,39 @@ static int battery_tune(void *self, uint32_t place, double value)
     return 0;
 }
 
+static bool battery_is_empty(const struct battery *b, double current)
+{
+    return b->charge <= 0 && current > 0;
+}
+
+static bool battery_is_full(const struct battery *b, double current)
+{
+    return b->charge >= 1 && current < 0;
+}
+
 static int battery_output(const void *self, const double *in, double *out)
 {
     const struct battery *b = self;
+    const bool empty = battery_is_empty(b, in[0]);
+    const double given = empty || battery_is_full(b, in[0]) ? 0 : in[0];
 
-    out[0] = b->empty_v + (b->full_v - b->empty_v) * b->charge - b->r0 * in[0] - b->pairs[0].v -
+    out[0] = b->empty_v + (b->full_v - b->empty_v) * b->charge - b->r0 * given - b->pairs[0].v -
              b->pairs[1].v;
+    if (empty)
+        out[0] = 0;
     out[1] = b->charge;
+    out[2] = given;
     return 0;
+}
+
+/* Moves the pairs' voltages for the share `part` of a period. */
+static void battery_move(struct battery *b, double current, double part)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct battery_pair *p = &b->pairs[i];
+        const double gone = part < 1 ? -expm1(-part * b->period_s / (p->ohm * p->farad)) : p->gone;
+        p->v += gone * (p->ohm * current - p->v);
+    }
 }
 
 static int battery_step(void *self, uint64_t t_ns, const double *in, double *out)
@@ -102,9 +133,13 @@ static int battery_step(void *self, uint64_t t_ns, const double *in, double *out
     struct battery *b = self;
 
     (void)t_ns;
-    for (unsigned i = 0; i < 2; i++)
-        b->pairs[i].v += b->pairs[i].gone * (b->pairs[i].ohm * in[0] - b->pairs[i].v);
-    b->charge = fmin(fmax(b->charge - b->per_period * in[0], 0), 1);
+    const double taken = b->per_period * in[0], charge = b->charge - taken;
+    const double left = fmin(fmax(charge, 0), 1);
+    const double part = left == charge ? 1 : (b->charge - left) / taken;
+    battery_move(b, in[0], part);
+    if (part < 1)
+        battery_move(b, 0, 1 - part);
+    b->charge = left;
     return battery_output(self, in, out);
 }
 
@@ -126,6 +161,7 @@ static const struct hil_quantity battery_inputs[] = {
 static const struct hil_quantity battery_outputs[] = {
     {"voltage_v", "V", 0, -INFINITY, INFINITY, 0, "of its terminals"},
     {"charge", "", 0, -INFINITY, INFINITY, 0, "share of its capacity that is in it"},
+    {"given_a", "A", 0, -INFINITY, INFINITY, 0, "current that it gives; 0 when empty or full"},
 };
 
 static const struct hil_quantity battery_states[] = {

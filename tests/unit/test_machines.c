@@ -263,3 +263,33 @@ Test(battery, is_never_more_than_full_or_less_than_empty)
     cr_expect_eq(rig.out[1], 1);
     rig_end(&rig);
 }
+
+/* It gives what it has, within a step too, and no more; it can be charged again at once. */
+Test(battery, gives_nothing_when_empty_and_takes_nothing_when_full)
+{
+    double p[HIL_QUANTITIES_MAX];
+
+    rig_defaults(p, "battery");
+    p[0] = 1e-3; /* 3.6 As */
+    struct rig rig = rig_open("battery", p, (const double[]){0.5, 0, 0}, 1);
+    rig.in[0] = 3; /* empty after 0.6 s */
+    rig_step(&rig);
+    cr_expect_eq(rig.out[0], 0);
+    cr_expect_eq(rig.out[1], 0);
+    cr_expect_eq(rig.out[2], 0);
+    rig.in[0] = 0;
+    cr_assert_eq(rig.model->output(rig.self, rig.in, rig.out), 0);
+    const double fast = -expm1(-0.6) * exp(-0.4) * 0.01 * 3,
+                 slow = -expm1(-0.6 / 75) * exp(-0.4 / 75) * 0.015 * 3;
+    expect_close(rig.out[0], 36 - fast - slow, 1e-12, "voltage");
+    rig.in[0] = -1.8;
+    rig_step(&rig);
+    expect_close(rig.out[1], 0.5, 1e-12, "charge");
+    cr_expect_eq(rig.out[2], -1.8);
+    for (int i = 0; i < 1000; i++)
+        rig_step(&rig);
+    cr_expect_eq(rig.out[1], 1);
+    cr_expect_eq(rig.out[2], 0);
+    expect_close(rig.out[0], 50, 1e-4, "voltage");
+    rig_end(&rig);
+}
