@@ -176,6 +176,7 @@ class Run:
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self.makes = makes_above()
         self.folder = tempfile.mkdtemp(prefix="hil-tests-")
+        os.chmod(self.folder, 0o711)  # some tests are also another user, who needs a way in
         meeting = os.path.join(self.folder, "run")
         os.mkdir(meeting, 0o700)
         self.environment = {**os.environ, "TMPDIR": self.folder, "XDG_RUNTIME_DIR": meeting}
