@@ -64,8 +64,12 @@ Test(cpuset, cores_outside_it_are_not_there)
     struct ended e = run_within("check configs/quickstart.yaml --set controller.cpu=1");
     expect_status(&e, 2);
     expect_said(&e, "allowed: -1 (any) or a cpu that is allowed here: 0\n");
-    e = run_within("run configs/quickstart.yaml --mode realtime --set controller.cpu=-1 "
-                   "--set converters.cpu=-1 --out none");
+    char line[200];
+    snprintf(line, sizeof line,
+             "run configs/quickstart.yaml --mode realtime --set controller.cpu=-1 "
+             "--set converters.cpu=-1 --out %s",
+             in_workspace("none"));
+    e = run_within(line);
     expect_status(&e, 2);
     expect_said(&e, "2 executors, 1 cores");
     e = run_within("doctor --json --measure 0");
