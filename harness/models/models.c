@@ -71,7 +71,7 @@ static bool is_python_file(const char *name)
 {
     const size_t length = strlen(name);
 
-    return length > 3 && strcmp(name + length - 3, ".py") == 0 && strncmp(name, "python:", 7) != 0;
+    return length > 3 && strcmp(name + length - 3, ".py") == 0;
 }
 
 bool hil_model_is_provided(const char *name)
@@ -258,8 +258,9 @@ int hil_model_load(const struct hil_loaded **loaded, const char *name, const cha
     const struct hil_provider *provider = provider_of(name);
     char *whole;
 
-    if (is_python_file(name))
-        return hil_say(said, -EINVAL, "it is a Python file; allowed: python:%s:CLASS", name);
+    if (!provider && is_python_file(name))
+        return hil_say(said, -EINVAL, "it is a Python file; allowed: program:%s%s",
+                       strchr(name, '/') ? "" : "./", name);
     if (!provider)
         return hil_say(said, -ENOENT, "no provider takes such a name");
     if (!settings)

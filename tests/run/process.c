@@ -71,15 +71,22 @@ struct arguments command(const char *format, ...)
     return a;
 }
 
+/* Found at once, as a test may go to another folder. */
+static char *build_folder;
+
+__attribute__((constructor)) static void find_build_folder(void)
+{
+    const char *build = getenv("HILOCO_BUILD");
+
+    build_folder = realpath(build ? build : "build", NULL);
+}
+
 const char *program_path(const char *name)
 {
     static char path[4096];
-    const char *build = getenv("HILOCO_BUILD");
-    char *folder = realpath(build ? build : "build", NULL);
 
-    cr_assert_not_null(folder, "the programs are not built");
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    free(folder);
+    cr_assert_not_null(build_folder, "the programs are not built");
+    snprintf(path, sizeof path, "%s/%s", build_folder, name);
     return path;
 }
 
