@@ -171,6 +171,7 @@ static void use_model(struct converter *c, bool advance)
     const struct hil_model *model = c->plant->model;
     double in[HIL_QUANTITIES_MAX] = {0}, out[HIL_QUANTITIES_MAX];
 
+    in[hil_quantity_find(&model->inputs, "enable")] = 1;
     in[hil_quantity_find(&model->inputs, "duty")] = c->duty;
     in[hil_quantity_find(&model->inputs, "input_voltage_v")] = c->input_v;
     in[hil_quantity_find(&model->inputs, "load_ohm")] = c->load;
@@ -251,10 +252,10 @@ static void step_converter(struct converter *c, const struct hil_scenario *s, ui
     push(&c->voltages, (struct value){.visible_ns = now + short_latency_ns(s, 1, 0),
                                       .voltage_v = c->voltage_v,
                                       .current_a = c->current_a});
-    record_converter(c, now);
     const struct value *command = newest(&c->duties, now);
     if (command)
         c->duty = command->duty;
+    record_converter(c, now); /* the duty is the one that is held from now on */
     apply_profiles(c, s, now);
     c->next_ns += c->timing->period_ns;
 }
@@ -338,13 +339,14 @@ static void push_duties(struct rig *rig, uint64_t now)
                             .duty = rig->laws[i].duty});
 }
 
-static void record(struct rig *rig, unsigned i, double voltage)
+/* The duty is the one that takes effect at this instant. */
+static void record(struct rig *rig, unsigned i, double voltage, double duty)
 {
     size_t row = rig->record.rows, at = row * rig->record.count + i;
 
     rig->record.output_v[row] += voltage;
     rig->record.voltage_v[at] = voltage;
-    rig->record.duty[at] = rig->laws[i].duty;
+    rig->record.duty[at] = duty;
 }
 
 /* "Push the duties computed in the previous step; read the newest voltages (0 before any
@@ -362,8 +364,9 @@ static void step_controller(struct rig *rig, uint64_t now)
         static const struct value nothing;
         const struct value *seen = newest(&rig->converters[i].voltages, now);
         seen = seen ? seen : &nothing;
-        record(rig, i, seen->voltage_v);
+        const double before = rig->laws[i].duty;
         rig->laws[i].duty = step_law(&rig->laws[i], c, now, reference, seen);
+        record(rig, i, seen->voltage_v, c->computation_delay ? before : rig->laws[i].duty);
     }
     if (!c->computation_delay)
         push_duties(rig, now);
