@@ -74,16 +74,11 @@ static bool is_of_plot(const char *path, const char *name)
     return false;
 }
 
-/* What LTTng writes: the folders ust/uid/0/64-bit/index, "metadata", "loops_0", "loops_0.idx". */
-static bool is_of_ctf(const char *path, const char *name)
+/* What LTTng writes in ust/uid/0/64-bit/ and its index/: "metadata", "loops_0", "loops_0.idx". */
+static bool is_of_ctf(const char *name)
 {
-    struct stat s;
-    char entry[HIL_PATH_BYTES];
-
-    if (hil_run_path(entry, path, "%s", name) || lstat(entry, &s))
-        return false;
-    return S_ISDIR(s.st_mode) || strncmp(name, "metadata", 8) == 0 ||
-           strncmp(name, "loops_", 6) == 0 || strncmp(name, "kernel_", 7) == 0;
+    return strncmp(name, "metadata", 8) == 0 || strncmp(name, "loops_", 6) == 0 ||
+           strncmp(name, "kernel_", 7) == 0;
 }
 
 static bool is_of_a_run(const char *path, const char *name)
@@ -193,27 +188,38 @@ static int refuse_foreign_of_plot(void *search, const char *path, const char *na
     return is_of_plot(path, name) ? 0 : refuse(search, path, name);
 }
 
-static int refuse_foreign_of_ctf(void *search, const char *path, const char *name)
+/* What the entry is: S_IFDIR, S_IFLNK, and the like; 0 if it is not there. */
+static mode_t kind_of(const char *path, const char *name)
 {
-    char folder[HIL_PATH_BYTES];
+    char entry[HIL_PATH_BYTES];
     struct stat s;
 
-    if (!is_of_ctf(path, name))
-        return refuse(search, path, name);
+    return hil_run_path(entry, path, "%s", name) || lstat(entry, &s) ? 0 : s.st_mode & S_IFMT;
+}
+
+static int each_below(void *search, const char *path, const char *name, entry_fn *each)
+{
+    char folder[HIL_PATH_BYTES];
     const int rc = hil_run_path(folder, path, "%s", name);
-    if (rc || lstat(folder, &s) || !S_ISDIR(s.st_mode))
-        return rc;
-    return each_entry(folder, refuse_foreign_of_ctf, search);
+
+    return rc ? rc : each_entry(folder, each, search);
+}
+
+static int refuse_foreign_of_ctf(void *search, const char *path, const char *name)
+{
+    if (kind_of(path, name) == S_IFDIR)
+        return each_below(search, path, name, refuse_foreign_of_ctf);
+    return is_of_ctf(name) ? 0 : refuse(search, path, name);
 }
 
 /* A folder of ours may hold files of the user. A link in its place is only removed. */
 static int refuse_foreign_below(void *search, const char *path, const char *name, entry_fn *each)
 {
-    char folder[HIL_PATH_BYTES];
-    struct stat s;
-    const int rc = hil_run_path(folder, path, "%s", name);
+    const mode_t kind = kind_of(path, name);
 
-    return rc || lstat(folder, &s) || !S_ISDIR(s.st_mode) ? rc : each_entry(folder, each, search);
+    if (kind == S_IFDIR)
+        return each_below(search, path, name, each);
+    return kind == S_IFLNK ? 0 : refuse(search, path, name);
 }
 
 static int refuse_foreign_of_either(void *search, const char *path, const char *name, bool known)

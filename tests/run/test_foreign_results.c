@@ -177,6 +177,7 @@ Test(foreign_results, a_new_run_removes_no_file_of_the_user)
     expect_status(&made, 0);
     expect_status(&drawn, 0);
     expect_file_kept("notes.txt");
+    expect_file_kept("parts");
     expect_file_kept("plot/notes.txt");
     expect_file_kept("plot/measured.dat");
     expect_file_kept("ctf/thesis.tex");
