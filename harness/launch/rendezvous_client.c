@@ -21,9 +21,8 @@ enum {
     CLIENT_SCENARIO_MOST = 16 << 20 /* bytes */
 };
 
-/* How long a greeting may take, and a message of a program that has proven itself: a scenario is as
- * long as it is. */
-static const uint64_t CLIENT_GREETING_NS = 2000000000, CLIENT_MESSAGE_NS = 20000000000;
+/* How long a message may take to arrive, and a scenario, which can be long. */
+static const uint64_t CLIENT_MESSAGE_NS = 2000000000, CLIENT_SCENARIO_NS = 20000000000;
 
 /* Results of an attempt. */
 enum { CLIENT_AGAIN = 1 }; /* try again later; otherwise 0 or a negative errno */
@@ -167,7 +166,7 @@ static bool client_speaks_alike(const struct tcp_greeting *g, const char **why)
 static bool client_hear_greeting(int fd, struct tcp_greeting *g, const char **why)
 {
     const size_t language = offsetof(struct tcp_greeting, step);
-    const uint64_t until_ns = hil_clock_monotonic() + CLIENT_GREETING_NS;
+    const uint64_t until_ns = hil_clock_monotonic() + CLIENT_MESSAGE_NS;
     bool heard = client_read_until(fd, g, language, until_ns);
 
     if (heard && !client_speaks_alike(g, why))
@@ -400,7 +399,7 @@ static int client_take_scenario(int fd, char **text)
     char *taken = calloc(1, head.size + 1);
     if (!taken)
         return -ENOMEM;
-    if (client_read(fd, taken, head.size)) {
+    if (client_read_until(fd, taken, head.size, hil_clock_monotonic() + CLIENT_SCENARIO_NS)) {
         *text = taken;
         return 0;
     }
