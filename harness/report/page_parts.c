@@ -8,6 +8,7 @@ EMBED(page_template, "harness/report/report.html");
 EMBED(page_style, "harness/report/report.css");
 EMBED(script_dom, "harness/report/dom.js");
 EMBED(script_numbers, "harness/report/numbers.js");
+EMBED(script_csv, "harness/report/csv.js");
 EMBED(script_curve, "harness/report/curve.js");
 EMBED(script_unpack, "harness/report/unpack.js");
 EMBED(script_canvas, "harness/report/canvas.js");
@@ -23,9 +24,9 @@ EMBED(script_report, "harness/report/report.js");
 const char *page_script(unsigned i)
 {
     static const char *const scripts[] = {
-        script_dom,          script_numbers, script_curve,    script_unpack, script_canvas,
-        script_axis,         script_plot,    script_heat_map, script_tables, script_figures,
-        script_distribution, script_sweep,   script_report};
+        script_dom,     script_numbers,      script_csv,   script_curve,    script_unpack,
+        script_canvas,  script_axis,         script_plot,  script_heat_map, script_tables,
+        script_figures, script_distribution, script_sweep, script_report};
 
     return i < sizeof scripts / sizeof scripts[0] ? scripts[i] : NULL;
 }

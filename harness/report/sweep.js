@@ -403,11 +403,3 @@ function sweepCsv({keys, runs}) {
     }
     return lines.map((line) => `${line.map(csvCell).join(',')}\n`).join('');
 }
-
-/* A text that a spreadsheet would compute begins with an apostrophe. */
-function csvCell(value) {
-    const text = String(value ?? '');
-    const tame = /^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text)) ? `'${text}` : text;
-
-    return /[",\r\n]/.test(tame) ? `"${tame.replaceAll('"', '""')}"` : tame;
-}

@@ -10,6 +10,7 @@ EMBED(scope_body, "harness/scope/page/body.html");
 EMBED(scope_style, "harness/scope/page/scope.css");
 EMBED(scope_dom, "harness/report/dom.js");
 EMBED(scope_numbers, "harness/report/numbers.js");
+EMBED(scope_csv, "harness/report/csv.js");
 EMBED(scope_axis, "harness/report/axis.js");
 EMBED(scope_link, "harness/scope/page/link.js");
 EMBED(scope_roll, "harness/scope/page/roll.js");
@@ -28,11 +29,11 @@ EMBED(scope_table, "harness/scope/page/table.js");
 EMBED(scope_hand_out, "harness/scope/page/hand_out.js");
 EMBED(scope_scope, "harness/scope/page/scope.js");
 
-static const char *const scripts[] = {scope_dom,     scope_numbers,  scope_axis,     scope_link,
-                                      scope_roll,    scope_readings, scope_spectrum, scope_lanes,
-                                      scope_paint,   scope_screen,   scope_parts,    scope_chooser,
-                                      scope_trigger, scope_bars,     scope_nodes,    scope_tuning,
-                                      scope_table,   scope_hand_out, scope_scope};
+static const char *const scripts[] = {scope_dom,     scope_numbers, scope_csv,      scope_axis,
+                                      scope_link,    scope_roll,    scope_readings, scope_spectrum,
+                                      scope_lanes,   scope_paint,   scope_screen,   scope_parts,
+                                      scope_chooser, scope_trigger, scope_bars,     scope_nodes,
+                                      scope_tuning,  scope_table,   scope_hand_out, scope_scope};
 
 enum { SCRIPTS = sizeof scripts / sizeof scripts[0] };
 

@@ -4,19 +4,11 @@
  * Saves the visible data as files: numbers as CSV, a picture as PNG.
  */
 
-/* A name with a comma or a quote is put in quotes. One that a spreadsheet would compute begins with an
- * apostrophe. */
-function csvName(name) {
-    const tame = /^[=+\-@\t\r]/.test(name) ? `'${name}` : name;
-
-    return /[",\r\n]/.test(tame) ? `"${tame.replaceAll('"', '""')}"` : tame;
-}
-
 /* A line for each time at which a trace has a value, in order of time. Numbers have all their digits,
  * so that the same values are read back. */
 function csvOf(columns) {
     const at = columns.map(({times, from}) => from ?? indexAt(times, -Infinity));
-    const lines = [['time_s', ...columns.map(({name}) => csvName(name))].join(',')];
+    const lines = [['time_s', ...columns.map(({name}) => csvCell(name))].join(',')];
 
     for (;;) {
         const next = columns.map(({times, to}, i) => at[i] < to ? times[at[i]] : Infinity);
