@@ -126,7 +126,7 @@ json_t *hil_foreign_json(const char *path, json_error_t *error)
     struct stat status;
 
     if (file < 0)
-        return foreign_refuse(error, file == -EMEDIUMTYPE ? "it is no file" : strerror(-file));
+        return foreign_refuse(error, hil_result_words(file));
     if (fstat(file, &status) == 0 && status.st_size <= JSON_BYTES_MAX)
         return foreign_read(file, error);
     foreign_refuse(error, "it is larger than 512 MiB");

@@ -66,7 +66,7 @@ static const struct hil_provider *provider_of(const char *name)
     return NULL;
 }
 
-/* The name of a file where python:FILE:CLASS is needed. */
+/* A Python file, where program:FILE is needed. */
 static bool is_python_file(const char *name)
 {
     const size_t length = strlen(name);
