@@ -397,7 +397,7 @@ TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(
 
 # The stages of `make test`. Tests of real time need the processors; the others have what these leave.
 ALONE  := unit run soak tcp
-BESIDE := mutants install sim $(if $(wildcard tests/gates/run),gates)
+BESIDE := mutants install sim gates
 
 test: $(TESTED)
 	@tests/run_all $(BUILD) --alone $(ALONE) --beside $(BESIDE)
