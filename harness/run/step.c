@@ -501,13 +501,13 @@ __attribute__((cold, noinline)) static int step_lost_peer(const struct hil_step 
     return 0;
 }
 
+/* How often peers are checked, in steps. */
+enum { CHECK_STEPS = 64 };
+
 /* Checks whether a peer is lost without which the run cannot go on. */
-static int step_check_peers(const struct hil_step *s, uint64_t n, uint64_t now)
+__attribute__((noinline)) static int step_check_peers(const struct hil_step *s, uint64_t now)
 {
     const struct hil_node *node = s->node;
-
-    if (n % 64)
-        return 0;
     const bool lost = s->goes_on ? node->id != 0 && loco_peer_lost(node->mgr, 0)
                                  : loco_channel_check(&node->links.channel);
     return lost ? step_lost_peer(s, now) : 0;
@@ -569,7 +569,9 @@ STEP_INLINE int step_run(struct hil_step *s, uint64_t n, uint64_t now, const boo
     if (__builtin_expect(s->unfit || s->troubled, 0))
         step_tell_safe(s, n, now);
     hil_node_end_step(node, n, due, now);
-    return stale || old ? -ESTALE : step_check_peers(s, n, now);
+    if (stale || old)
+        return -ESTALE;
+    return n % CHECK_STEPS ? 0 : step_check_peers(s, now);
 }
 
 int hil_step_run(void *arg, uint64_t n, uint64_t now)
