@@ -152,7 +152,7 @@ static int run(struct hil_arguments *a, struct hil_scenario *scenario)
     const double begin_s = now_s();
     char where[4096] = "";
 
-    if (hil_verdict_files_open(&files, a->junit, a->tap))
+    if (hil_verdict_files_open(&files, a->out, a->junit, a->tap))
         return HIL_EXIT_USAGE;
     a->quiet |= files.tap == stdout || files.junit == stdout;
     const pid_t scope =

@@ -86,7 +86,8 @@ static int sweep_prepare(struct sweep *s)
     if (!rc)
         rc = sweep_check_options(s);
     if (!rc)
-        rc = hil_verdict_files_open(&s->verdicts, s->arguments->junit, s->arguments->tap);
+        rc = hil_verdict_files_open(&s->verdicts, s->arguments->out, s->arguments->junit,
+                                    s->arguments->tap);
     return rc;
 }
 

@@ -184,7 +184,7 @@ static int test_run_all(struct tests *t)
     const struct hil_arguments *a = t->arguments;
     struct hil_verdict_files files;
 
-    if (test_check(t) || hil_verdict_files_open(&files, a->junit, a->tap))
+    if (test_check(t) || hil_verdict_files_open(&files, a->out, a->junit, a->tap))
         return HIL_EXIT_USAGE;
     t->quiet = files.junit == stdout || files.tap == stdout;
     hil_catch_signals();

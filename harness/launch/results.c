@@ -2,7 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -124,6 +127,43 @@ int hil_results_open(char *path, size_t size, const char *wanted, const char *na
         return folder;
     close(folder);
     return rc;
+}
+
+/* The folder that the file is in, without links; false if there is none. */
+static bool find_folder(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    char text[PATH_MAX];
+
+    if ((size_t)snprintf(text, sizeof text, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+                         slash ? path : ".") >= sizeof text)
+        return false;
+    return realpath(text, folder);
+}
+
+int hil_results_hold(const char *out, const char *path, FILE *messages)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char folder[PATH_MAX], whole[PATH_MAX];
+    const bool there = access(out, F_OK) == 0;
+
+    if (!find_folder(path, folder) && (there || make_directories(out)))
+        return 0;
+    if (!find_folder(path, folder) || !realpath(out, whole)) {
+        if (!there)
+            rmdir(out);
+        return 0;
+    }
+    const size_t length = strlen(whole);
+    if (strncmp(folder, whole, length) != 0 || (folder[length] && folder[length] != '/'))
+        return 0;
+    if (!folder[length] && !hil_results_have_name(name))
+        return 1;
+    fprintf(messages, "%s: %s\n", path,
+            folder[length] ? "the folders below the results are the run's own: name a file in that "
+                             "folder itself, or elsewhere"
+                           : "a file of the results has this name: name another");
+    return -EINVAL;
 }
 
 int hil_results_add_scenario(const char *path, const struct hil_scenario *s)

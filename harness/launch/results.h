@@ -19,6 +19,14 @@
 int hil_results_open(char *path, size_t size, const char *wanted, const char *name,
                      enum hil_results_kind kind, FILE *messages);
 
+/*
+ * Whether `path`, of a file that is written beside the results, lies in their folder `out`. Makes
+ * this folder if it is needed to find that out. Returns 1 if it does and may be created once the
+ * folder is open; 0 if it does not; or -EINVAL after a message if it would be in a folder below, or
+ * has the name of a result.
+ */
+int hil_results_hold(const char *out, const char *path, FILE *messages);
+
 /* Writes the resolved scenario into the folder. Returns 0 or a negative errno. */
 int hil_results_add_scenario(const char *path, const struct hil_scenario *scenario);
 

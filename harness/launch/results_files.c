@@ -9,6 +9,7 @@
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp; report.html
  *      of parts        part.state in a part's; parts/ has a folder of a run for each
  *      made of a run   NODE.csv and trace.mcap by export, trace.json by trace
+ *      of all          verdicts as JUnit XML or TAP, whatever their names are
  */
 #include "results_files.h"
 
@@ -27,6 +28,7 @@
 #include "../merge/part.h"
 #include "../record/export.h"
 #include "../record/export_mcap.h"
+#include "../summary/verdicts.h"
 
 /* The file that each kind has from its beginning. */
 static const char *const mark[HIL_RESULTS_KINDS] = {
@@ -81,9 +83,7 @@ static bool is_of_ctf(const char *name)
            strncmp(name, "kernel_", 7) == 0;
 }
 
-static bool is_of_a_run(const char *path, const char *name)
-{
-    static const char *const names[] = {"scenario.yaml",
+static const char *const run_names[] = {"scenario.yaml",
                                         "summary.json",
                                         "trace.h5",
                                         "trace.h5.journal",
@@ -99,12 +99,22 @@ static bool is_of_a_run(const char *path, const char *name)
                                         "plot",
                                         HIL_PART_FILE,
                                         HIL_PART_FILE ".part",
-                                        "ctf"};
+                                        "ctf",
+                                        NULL};
+static const char *const several_names[] = {
+    "sweep.csv", "distribution.csv", "report.html", "report.html.part", "plot", NULL};
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return is_figure(path, name) || hil_export_made(path, name);
+static bool is_one_of(const char *const *names, const char *name)
+{
+    while (*names && strcmp(name, *names) != 0)
+        names++;
+    return *names;
+}
+
+static bool is_of_a_run(const char *path, const char *name)
+{
+    return is_one_of(run_names, name) || is_figure(path, name) || hil_export_made(path, name) ||
+           hil_verdict_made(path, name);
 }
 
 static bool is_point(const json_t *index, const char *name)
@@ -124,17 +134,22 @@ static bool is_point(const json_t *index, const char *name)
 /* Whether it is the index, possibly unfinished, or figures. */
 static bool is_of_several(const char *path, const char *name, enum hil_results_kind kind)
 {
-    static const char *const names[] = {"sweep.csv", "distribution.csv", "report.html",
-                                        "report.html.part", "plot"};
     const size_t length = strlen(mark[kind]);
 
     if (strncmp(name, mark[kind], length) == 0 &&
         (name[length] == '\0' || strcmp(name + length, ".part") == 0))
         return true;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return is_figure(path, name);
+    return is_one_of(several_names, name) || is_figure(path, name) || hil_verdict_made(path, name);
+}
+
+bool hil_results_have_name(const char *name)
+{
+    bool has = strcmp(name, HIL_RESULTS_PARTS) == 0 || is_one_of(run_names, name) ||
+               is_one_of(several_names, name);
+
+    for (unsigned kind = 0; kind < HIL_RESULTS_KINDS; kind++)
+        has |= strcmp(name, mark[kind]) == 0;
+    return has;
 }
 
 /* A run that was killed at its beginning only has its journal. */

@@ -4,6 +4,7 @@
 #ifndef HIL_RESULTS_FILES_H
 #define HIL_RESULTS_FILES_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* The subfolder with each host's results of a run on several hosts. */
@@ -17,5 +18,8 @@ enum hil_results_kind { HIL_OF_A_RUN, HIL_OF_A_SWEEP, HIL_OF_TESTS, HIL_RESULTS_
  * negative errno after a message.
  */
 int hil_results_clear(const char *path, enum hil_results_kind kind, FILE *messages);
+
+/* Whether a file of results, of any kind, has this name in each folder. */
+bool hil_results_have_name(const char *name);
 
 #endif

@@ -3,9 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/file_save.h"
+#include "../base/result_file.h"
+#include "../h5/run_files.h"
 #include "../launch/launcher.h"
+#include "../launch/results.h"
 
 /* --- a run's tests --------------------------------------------------------------------------- */
 
@@ -184,6 +188,9 @@ static void junit_suite(FILE *to, const struct hil_tested *run)
     fputs("  </testsuite>\n", to);
 }
 
+static const char junit_head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                                 "<testsuites name=\"hiloco\"";
+
 static void write_junit(FILE *to, const struct hil_tested *runs, unsigned count)
 {
     struct tally t = {0};
@@ -194,16 +201,17 @@ static void write_junit(FILE *to, const struct hil_tested *runs, unsigned count)
         seconds += runs[i].seconds;
     }
     fprintf(to,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<testsuites name=\"hiloco\" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\" "
+            "%s tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\" "
             "time=\"%.3f\">\n",
-            t.tests, t.failures, t.errors, t.skipped, seconds);
+            junit_head, t.tests, t.failures, t.errors, t.skipped, seconds);
     for (unsigned i = 0; i < count; i++)
         junit_suite(to, &runs[i]);
     fputs("</testsuites>\n", to);
 }
 
 /* --- TAP ------------------------------------------------------------------------------------- */
+
+static const char tap_head[] = "TAP version 14\n# hiloco\n";
 
 struct tap {
     FILE *to;
@@ -243,24 +251,43 @@ static void write_tap(FILE *to, const struct hil_tested *runs, unsigned count)
 
     for (unsigned i = 0; i < count; i++)
         each_case(&runs[i], count_case, &t);
-    fprintf(to, "TAP version 14\n1..%u\n", t.tests);
+    fprintf(to, "%s1..%u\n", tap_head, t.tests);
     for (unsigned i = 0; i < count; i++)
         each_case(&runs[i], tap_case, &tap);
 }
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-static FILE *open_verdicts(const char *path, int *rc)
+/* A file in the folder of results is created at the end. An existing one is gone from now on, as it
+ * is elsewhere. */
+static FILE *open_verdicts(const char *out, const char *path, const char **late, int *rc)
 {
+    FILE *file = NULL;
+
     if (!path || *rc)
         return NULL;
     if (strcmp(path, "-") == 0)
         return stdout;
-    const int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    FILE *file = hil_file_stream(to < 0 ? -errno : to, rc);
-    if (!file)
+    const int inside = out ? hil_results_hold(out, path, stderr) : 0;
+    if (inside < 0) {
+        *rc = inside;
+        return NULL;
+    }
+    if (inside) {
+        *late = path;
+        *rc = unlink(path) && errno != ENOENT ? -errno : 0;
+    } else {
+        const int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        file = hil_file_stream(to < 0 ? -errno : to, rc);
+    }
+    if (*rc)
         fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(-*rc));
     return file;
+}
+
+static FILE *create_late(FILE *file, const char *path, int *rc)
+{
+    return path ? hil_result_create(path, rc) : file;
 }
 
 static void close_verdicts(FILE *file, int *rc)
@@ -273,11 +300,12 @@ static void close_verdicts(FILE *file, int *rc)
         *rc = -EIO;
 }
 
-int hil_verdict_files_open(struct hil_verdict_files *files, const char *junit, const char *tap)
+int hil_verdict_files_open(struct hil_verdict_files *files, const char *out, const char *junit,
+                           const char *tap)
 {
     *files = (struct hil_verdict_files){0};
-    files->junit = open_verdicts(junit, &files->rc);
-    files->tap = open_verdicts(tap, &files->rc);
+    files->junit = open_verdicts(out, junit, &files->late_junit, &files->rc);
+    files->tap = open_verdicts(out, tap, &files->late_tap, &files->rc);
     if (files->rc)
         close_verdicts(files->junit, &files->rc);
     return files->rc;
@@ -286,6 +314,8 @@ int hil_verdict_files_open(struct hil_verdict_files *files, const char *junit, c
 int hil_verdict_files_end(struct hil_verdict_files *files, const struct hil_tested *runs,
                           unsigned count)
 {
+    files->junit = create_late(files->junit, files->late_junit, &files->rc);
+    files->tap = create_late(files->tap, files->late_tap, &files->rc);
     if (files->junit)
         write_junit(files->junit, runs, count);
     if (files->tap)
@@ -297,4 +327,18 @@ int hil_verdict_files_end(struct hil_verdict_files *files, const struct hil_test
         fprintf(stderr, "the verdicts cannot be written: %s\n", strerror(-rc));
     *files = (struct hil_verdict_files){0};
     return rc;
+}
+
+bool hil_verdict_made(const char *dir, const char *name)
+{
+    char path[HIL_PATH_BYTES], begin[sizeof junit_head + sizeof tap_head] = "";
+    FILE *file = hil_run_path(path, dir, "%s", name) ? NULL : hil_result_read(path);
+
+    if (!file)
+        return false;
+    const size_t length = fread(begin, 1, sizeof begin - 1, file);
+    fclose(file);
+    begin[length] = '\0';
+    return strncmp(begin, junit_head, sizeof junit_head - 1) == 0 ||
+           strncmp(begin, tap_head, sizeof tap_head - 1) == 0;
 }

@@ -460,12 +460,12 @@ Test(sweep, has_a_suite_for_each_point)
 
     expect_status(&e, 4);
     cr_expect_eq(strncmp(e.out,
-                         "TAP version 14\n1..4\n"
+                         "TAP version 14\n# hiloco\n1..4\n"
                          "ok 1 - controller.period_us=20: run\n"
                          "ok 2 - controller.period_us=20: o.settling_ms\n"
                          "ok 3 - controller.period_us=40: run\n"
                          "not ok 4 - controller.period_us=40: o.settling_ms\n",
-                         170),
+                         179),
                  0, "%s", e.out);
     char *xml = read_text(in_workspace("verdicts.xml"));
     cr_expect_not_null(strstr(xml, "tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"0\""), "%s",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "process.h"
 #include "results.h"
@@ -336,10 +337,12 @@ Test(verdict, junit_and_tap_have_a_test_for_each_bound)
                                 "out", more);
 
     expect_status(&e, 4);
-    cr_expect(strncmp(e.out,
-                      "TAP version 14\n1..4\nok 1 - judged: run\nnot ok 2 - judged: o.dip_pct\n",
-                      68) == 0,
-              "%s", e.out);
+    cr_expect(
+        strncmp(
+            e.out,
+            "TAP version 14\n# hiloco\n1..4\nok 1 - judged: run\nnot ok 2 - judged: o.dip_pct\n",
+            77) == 0,
+        "%s", e.out);
     cr_expect_not_null(
         strstr(e.out, "\nok 3 - judged: o.max\nok 4 - judged: n.late_us.max # SKIP "), "%s", e.out);
     char *xml = read_text(in_workspace("verdict.xml"));
@@ -359,6 +362,53 @@ Test(verdict, a_file_that_cannot_be_written_is_said_before_anything_runs)
     expect_status(&e, 2);
     expect_said(&e, "/nowhere/verdict.xml: cannot be written");
     cr_expect_not(exists(in_workspace("out")));
+}
+
+/* The folder is made, emptied and refused as without the files. */
+Test(verdict, files_may_lie_in_the_folder_of_results)
+{
+    static const char *const lines[] = {
+        "hiloco run %s --out %s", "hiloco test %s --out %s",
+        "hiloco sweep %s --set controller.period_us=20,40 --out %s"};
+    char text[4000], line[600], more[2000];
+
+    snprintf(text, sizeof text, "%s  o: {measure: output_v, max: 100}\n", scenario);
+    write_text(in_workspace("judged.yaml"), text);
+    for (unsigned i = 0; i < 3; i++) {
+        const char *out = in_workspace((const char *[]){"new/a", "b", "c"}[i]);
+        const char *scenario_file = in_workspace("judged.yaml");
+        snprintf(line, sizeof line, lines[i], scenario_file, out);
+        snprintf(more, sizeof more, "%s --junit %s/junit.xml --tap %s/./run.tap", line, out, out);
+        for (unsigned again = 0; again < 2; again++) {
+            struct ended e = run_command("%s", more);
+            expect_status(&e, 0);
+            snprintf(text, sizeof text, "%s/junit.xml", out);
+            cr_expect(exists(text));
+            snprintf(text, sizeof text, "%s/run.tap", out);
+            cr_expect(exists(text));
+        }
+        struct ended e = run_command("%s", line);
+        expect_status(&e, 0);
+        cr_expect_not(exists(text), "the old verdict is left");
+    }
+}
+
+Test(verdict, a_file_among_the_results_that_would_be_lost_is_refused)
+{
+    struct ended e = run_limits("  o: {measure: output_v, max: 100}\n", "out", "");
+
+    expect_status(&e, 0);
+    e = run_command("hiloco run %s --out %s --junit %s", in_workspace("judged.yaml"),
+                    in_workspace("out"), in_workspace("out/trace.h5"));
+    expect_status(&e, 2);
+    expect_said(&e, "out/trace.h5: a file of the results has this name");
+    cr_expect(exists(in_workspace("out/trace.h5")));
+    mkdir(in_workspace("out/plot"), 0777);
+    e = run_command("hiloco run %s --out %s --tap %s", in_workspace("judged.yaml"),
+                    in_workspace("out"), in_workspace("out/plot/run.tap"));
+    expect_status(&e, 2);
+    expect_said(&e, "the folders below the results are the run's own");
+    cr_expect_not(exists(in_workspace("out/plot/run.tap")));
 }
 
 /* --- many ------------------------------------------------------------------------------------ */
