@@ -46,7 +46,7 @@ static int create_file(const char *path, hid_t *file)
 static int create_dataset(hid_t group, const struct hil_column *column, hsize_t chunk_rows,
                           hid_t *dataset)
 {
-    const int dimensions = column->width > 1 ? 2 : 1;
+    const int dimensions = hil_column_is_matrix(column) ? 2 : 1;
     const hsize_t size[] = {0, column->width};
     const hsize_t limit[] = {H5S_UNLIMITED, column->width};
     const hsize_t chunk[] = {chunk_rows, 1};
@@ -131,6 +131,7 @@ static int open_dataset(struct trace_dataset *dataset, hid_t group, const struct
                         hsize_t chunk_rows)
 {
     dataset->width = column->width;
+    dataset->dimensions = hil_column_is_matrix(column) ? 2 : 1;
     int rc = create_dataset(group, column, chunk_rows, &dataset->id);
     if (!rc)
         rc = trace_hdf5_set_text(dataset->id, HIL_UNIT, column->unit);
@@ -351,10 +352,9 @@ static int write_dataset(const struct trace_stream *stream, const struct trace_d
 {
     const hsize_t size[] = {stream->written + stream->buffered, dataset->width};
     const hsize_t memory_size[] = {stream->buffered, 1};
-    const int dimensions = dataset->width > 1 ? 2 : 1;
     int rc = H5Dset_extent(dataset->id, size) < 0 ? trace_hdf5_error() : 0;
     const hid_t in_file = H5Dget_space(dataset->id);
-    const hid_t in_memory = H5Screate_simple(dimensions, memory_size, NULL);
+    const hid_t in_memory = H5Screate_simple(dataset->dimensions, memory_size, NULL);
 
     for (unsigned i = 0; i < dataset->width && !rc; i++)
         rc = write_number(stream, dataset, in_file, in_memory, i);

@@ -42,6 +42,7 @@ struct hil_origin {
     const char *role;    /* in the measure: "value", "reference"; "each": of a measure made of each
                           * of these signals */
     const char *names;   /* the name of each whole number from 0 on, a line each */
+    bool matrix;         /* its signals are of an array or a wide row, perhaps of one */
 };
 
 /* A dataset of a stream, with `width` numbers in each row. */
@@ -49,9 +50,14 @@ struct hil_column {
     const char *name; /* "current_a" */
     const char *unit; /* "A" */
     const char *doc;
-    unsigned width; /* 1: a vector of rows; more: a rows x width matrix */
+    unsigned width; /* a rows x width matrix, or a vector of rows */
     struct hil_origin of;
 };
+
+static inline bool hil_column_is_matrix(const struct hil_column *column)
+{
+    return column->of.matrix || column->width > 1;
+}
 
 /* The cadence of a stream's loop: step n is due phase_ns + n * period_ns after the start, and one
  * in every `decimation` steps has a row. All members are 0 when no loop is known. */

@@ -11,6 +11,7 @@ struct hil_journal;
 struct trace_dataset {
     hid_t id;
     unsigned first, width; /* its range in the numbers of a row */
+    int dimensions;
 };
 
 struct trace_stream {

@@ -158,7 +158,7 @@ static int list_datasets(struct hil_trace_reader *reader)
     return end < 0 ? -EBADMSG : -end;
 }
 
-static int get_shape(hid_t dataset, uint64_t *rows, unsigned *width)
+static int get_shape(hid_t dataset, uint64_t *rows, struct hil_column *column)
 {
     hsize_t size[2] = {0, 1};
     const hid_t space = H5Dget_space(dataset);
@@ -170,7 +170,8 @@ static int get_shape(hid_t dataset, uint64_t *rows, unsigned *width)
     if (!known || size[1] == 0 || size[1] > WIDTH_MAX)
         return -EBADMSG;
     *rows = size[0];
-    *width = (unsigned)size[1];
+    column->width = (unsigned)size[1];
+    column->of.matrix = dimensions == 2;
     return 0;
 }
 
@@ -222,6 +223,7 @@ static int get_texts(hid_t dataset, struct hil_column *column)
         get_text(dataset, HIL_MEASURE),
         get_text(dataset, HIL_ROLE),
         get_text(dataset, HIL_NAMES),
+        column->of.matrix,
     };
     const bool all = column->unit && column->doc && column->of.signals && column->of.measure &&
                      column->of.role && column->of.names;
@@ -249,7 +251,7 @@ static int open_column(struct hil_trace_reader *reader, struct hil_stream_config
 
     reader->datasets[i] = H5Dopen2(group, found->name, H5P_DEFAULT);
     H5Gclose(group);
-    int rc = get_shape(reader->datasets[i], &rows, &column->width);
+    int rc = get_shape(reader->datasets[i], &rows, column);
     if (!rc)
         rc = check_column(reader, reader->datasets[i], rows, column->width);
     if (rc)

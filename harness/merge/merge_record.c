@@ -35,7 +35,8 @@ static bool record_is_alike(const struct hil_stream_config *a, const struct hil_
         return false;
     for (unsigned i = 0; i < a->column_count; i++)
         if (strcmp(a->columns[i].name, b->columns[i].name) != 0 ||
-            a->columns[i].width != b->columns[i].width)
+            a->columns[i].width != b->columns[i].width ||
+            a->columns[i].of.matrix != b->columns[i].of.matrix)
             return false;
     return true;
 }

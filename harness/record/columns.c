@@ -236,6 +236,27 @@ static const char *each_measured(const struct draft *d, const struct run *run)
     return NULL;
 }
 
+/* Whether each node of an array has one component of this array. (If both have one member, nothing
+ * tells this from an array that is on one node as a whole.) */
+static bool is_spread(const struct hil_system *s, const struct hil_component *c)
+{
+    const struct hil_instance *node = &s->nodes[c->node].is;
+    const struct hil_component *other = c->is.index ? c - 1 : c + 1;
+
+    return node->of == c->is.of && node->index == c->is.index &&
+           (c->is.of == 1 || other->node != c->node);
+}
+
+/* Whether there are several such signals at the node, or would be if the array or the wide row had
+ * more members. The record then has the same shape for one as for many. */
+static bool run_is_matrix(const struct draft *d, const struct run *run)
+{
+    const struct hil_system *s = d->scenario->system;
+    const struct hil_component *c = component_of(s, run->first);
+
+    return run->row->flags & HIL_WIDE || (c->is.of && !(c->node == d->node && is_spread(s, c)));
+}
+
 static void add_run(struct draft *d, const struct run *run)
 {
     const struct hil_system *s = d->scenario->system;
@@ -255,7 +276,10 @@ static void add_run(struct draft *d, const struct run *run)
         run->row->unit,
         run->first->original ? draft_text(d, text) : run->row->doc,
         run->count,
-        {.signals = signals, .measure = each, .role = each ? "each" : NULL},
+        {.signals = signals,
+         .measure = each,
+         .role = each ? "each" : NULL,
+         .matrix = run_is_matrix(d, run)},
     };
     draft_add(d, &column, longer, signals);
 }

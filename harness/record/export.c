@@ -38,12 +38,12 @@ static bool is_step(const struct hil_column *column)
     return strcmp(column->name, "step") == 0;
 }
 
-/* "speed"; with several values "speed_0", or "speed[0]" if another column has that name. */
+/* "speed"; of a matrix "speed_0", or "speed[0]" if another column has that name. */
 static void put_name(const struct table *table, const struct hil_column *column, unsigned place)
 {
     char name[512];
 
-    if (column->width == 1) {
+    if (!hil_column_is_matrix(column)) {
         const bool kept = table->rows.steps && strcmp(column->name, "missing_rows") == 0;
         snprintf(name, sizeof name, "%s%s", column->name, kept ? " (2)" : "");
     } else {

@@ -101,7 +101,8 @@ static json_t *schema_column(const struct hil_column *c)
 {
     json_t *number = schema_number(c->doc, c->unit);
 
-    return c->width == 1 ? number : json_pack("{s:s, s:o}", "type", "array", "items", number);
+    return !hil_column_is_matrix(c) ? number
+                                    : json_pack("{s:s, s:o}", "type", "array", "items", number);
 }
 
 /* The schema's text, which the caller frees; takes ownership of the properties. */
@@ -244,13 +245,13 @@ static char *message_number(char *to, double value)
 
 static char *message_column(char *to, const struct topic *t, unsigned column)
 {
-    const unsigned width = t->rows.stream->columns[column].width;
-    const double *values = &t->rows.columns[column][t->row * width];
+    const struct hil_column *c = &t->rows.stream->columns[column];
+    const double *values = &t->rows.columns[column][t->row * c->width];
 
     to += sprintf(to, "%c\"%s\":", column ? ',' : ' ', t->keys[column]);
-    if (width == 1)
+    if (!hil_column_is_matrix(c))
         return message_number(to, values[0]);
-    for (unsigned i = 0; i < width; i++) {
+    for (unsigned i = 0; i < c->width; i++) {
         *to++ = i ? ',' : '[';
         to = message_number(to, values[i]);
     }

@@ -27,7 +27,7 @@ static void describe(const struct hil_column *c, char text[400])
 {
     int used = snprintf(text, 400, "%s (%s)", c->name, c->unit);
 
-    if (c->width > 1)
+    if (hil_column_is_matrix(c))
         used += snprintf(text + used, 400 - (size_t)used, " x%u", c->width);
     if (c->of.signals)
         used += snprintf(text + used, 400 - (size_t)used, " = %s", c->of.signals);
@@ -79,6 +79,27 @@ Test(columns, arrays_and_wide_rows)
 
 /* "Where that name would be there twice in the stream": the component's name comes first or, if
  * that does not distinguish them, the full name. */
+/* A member of an array that is on one node has the shape of the array. Of an array that is spread
+ * over nodes, each node has one. */
+Test(columns, one_has_the_shape_of_many)
+{
+    static const char *const one[] = {"components.lag.count=1", "components.pack.count=1",
+                                      "nodes.cell.count=1", "components.mixer.width=1", NULL};
+    static const char record[] =
+        GENERAL "record:\n  - {node: hub, signals: [\"pack[*].voltage_v\", \"mixer.input[*]\", "
+                "\"lag[*].input\"]}\n  - {node: \"cell[0]\", signals: \"pack[0].current_a\"}\n";
+
+    expect_columns(record, one, 0,
+                   (const char *const[]){"time_s (s)", "voltage_v (V) x1 = pack[*].voltage_v",
+                                         "mixer.input () x1 = mixer.input[*]",
+                                         "lag.input () x1 = lag[*].input", NULL});
+    expect_columns(record, one, 1,
+                   (const char *const[]){"time_s (s)", "current_a (A) = pack[*].current_a", NULL});
+    EXPECT(record, 1, "time_s (s)", "current_a (A) = pack[0].current_a");
+    EXPECT(GENERAL "record:\n  - {node: hub, signals: \"lag[3].input\"}\n", 0, "time_s (s)",
+           "input () x1 = lag[3].input");
+}
+
 Test(columns, doubled_names)
 {
     EXPECT(GENERAL "record:\n  - {node: hub, signals: [motor.voltage_v, \"pack[*].voltage_v\"]}\n",
@@ -86,7 +107,7 @@ Test(columns, doubled_names)
            "pack.voltage_v (V) x4 = pack[*].voltage_v");
     EXPECT(GENERAL "record:\n  - {node: hub, signals: [\"pack[0].voltage_v\", "
                    "\"pack[2-3].voltage_v\", law.output]}\n",
-           0, "time_s (s)", "pack[0].voltage_v (V) = pack[0].voltage_v",
+           0, "time_s (s)", "pack[0].voltage_v (V) x1 = pack[0].voltage_v",
            "pack[2-3].voltage_v (V) x2 = pack[2-3].voltage_v", "output () = law.output");
     EXPECT(GENERAL "record:\n  - {node: hub, signals: [law.output, motor.angle_rad, law.output]}\n",
            0, "time_s (s)", "law.output () = law.output", "angle_rad (rad) = motor.angle_rad",
