@@ -102,3 +102,13 @@ cpu_set_t hil_cpus_without(const cpu_set_t *set, const cpu_set_t *without)
     CPU_XOR(&rest, set, &both);
     return rest;
 }
+
+bool hil_keep_off(const cpu_set_t *cores)
+{
+    cpu_set_t allowed;
+
+    if (sched_getaffinity(0, sizeof allowed, &allowed))
+        return false;
+    const cpu_set_t others = hil_cpus_without(&allowed, cores);
+    return CPU_COUNT(&others) && sched_setaffinity(0, sizeof others, &others) == 0;
+}

@@ -27,4 +27,8 @@ cpu_set_t hil_cpus_without(const cpu_set_t *set, const cpu_set_t *without);
 /* The next cpu of the set after `cpu` (-1: the first); -1 when there are no more. */
 int hil_cpus_next(const cpu_set_t *set, int cpu);
 
+/* Moves the calling thread, and processes that it starts later, off the cores that loops are pinned
+ * to. Returns whether another core is left; if not, the thread stays where it is. */
+bool hil_keep_off(const cpu_set_t *cores);
+
 #endif

@@ -6,14 +6,14 @@
 
 pid_t hil_fork_deaf(void)
 {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTTOU};
     sigset_t all, before;
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     pid_t pid = fork();
     if (pid == 0) {
-        setsid();
+        setpgid(0, 0);
         for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
             signal(ends[i], SIG_IGN);
     }

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cpus.h"
 #include "../base/digits.h"
 #include "../top/choose.h"
 #include "../top/screen.h"

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cpus.h"
 #include "../base/foreign.h"
 #include "../launch/signals.h"
 #include "../scope/capture.h"

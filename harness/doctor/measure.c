@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/autogroup.h"
 #include "../base/reap.h"
 #include "../run/clock.h"
 #include "../run/privileges.h"
@@ -114,11 +115,16 @@ int hil_measure(const struct hil_patient *p, unsigned seconds, struct hil_measur
     for (unsigned i = 0; i < p->executor_count; i++)
         s[i].measured.cpu = p->executors[i].cpu;
     count_stolen(p, s, -1);
+    const int usual = hil_autogroup_usual();
+    if (p->priority > 0)
+        hil_autogroup_raise(); /* as for the real loops */
     for (unsigned turn = 0; !rc && turn < seconds; turn++) {
         rc = take_turn(p, &clock, s);
         if (!rc)
             let_cyclictest(p, s);
     }
+    if (p->priority > 0)
+        hil_autogroup_put_back(usual);
     count_stolen(p, s, 1);
     for (unsigned i = 0; i < p->executor_count; i++)
         measured[i] = s[i].measured;

@@ -9,6 +9,7 @@
 #include "../record/recorder.h"
 #include "../record/run_times.h"
 #include "../record/streams.h"
+#include "../run/loop_cores.h"
 #include "exit_status.h"
 #include "results.h"
 
@@ -160,7 +161,11 @@ static int kept_add_histograms(void *kept, struct hil_trace *trace)
 /* In the writer: closes the state's file, because the run is found by its owner's. */
 static void kept_part(void *kept)
 {
-    close(((const struct hil_kept *)kept)->run->state->file);
+    const struct hil_run *run = ((const struct hil_kept *)kept)->run;
+
+    close(run->state->file);
+    if (run->scenario->mode == HIL_REALTIME)
+        hil_leave_loops_cores(run->scenario);
 }
 
 /* In the writer, after the owner was killed. */

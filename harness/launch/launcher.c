@@ -9,9 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/autogroup.h"
 #include "../base/cpus.h"
 #include "../base/pulse.h"
 #include "../record/recorder.h"
+#include "../run/privileges.h"
 #include "../tracing/session.h"
 #include "children.h"
 #include "kept.h"
@@ -39,6 +41,7 @@ struct launcher {
     struct hil_warnings warnings;
     struct hil_tuning_server *tuning; /* NULL: the run cannot be tuned */
     bool failed;                      /* a child failed, or something that the loops depend on */
+    int usual_nice;                   /* of the session's autogroup */
     unsigned writer_restarts;         /* number of restarts already reported */
     unsigned writers_hung;            /* of these, writers that stood still */
     uint64_t record_waits;            /* at the last look */
@@ -308,9 +311,22 @@ static int finish_results(struct launcher *l, struct hil_conclusion *conclusion,
     return rc;
 }
 
+/* A loop that was killed has not done so. */
+static void put_session_back(const struct launcher *l)
+{
+    const struct hil_scenario *s = l->scenario;
+
+    for (unsigned i = 0; s->mode == HIL_REALTIME && i < s->executor_count; i++)
+        if (hil_asks_for_real_time(&s->executors[i])) {
+            hil_autogroup_put_back(l->usual_nice);
+            return;
+        }
+}
+
 /* Called when the launcher was killed, and its executors with it. */
 static void end_inherited(void *launcher)
 {
+    put_session_back(launcher);
     remove_run_directory(launcher);
 }
 
@@ -318,6 +334,7 @@ static int run(struct launcher *l)
 {
     struct hil_conclusion outcome = {0};
 
+    l->usual_nice = hil_autogroup_usual();
     int rc = hil_children_start(&l->children);
     if (!rc && l->run.recorder)
         rc = hil_recorder_start(l->run.recorder);
@@ -329,6 +346,7 @@ static int run(struct launcher *l)
     }
     atomic_store(&l->run.state->go, true);
     watch(l);
+    put_session_back(l);
     hil_tuning_server_close(&l->tuning);
     rc = stop_trace(l);
     const bool failed = finish_results(l, &outcome, rc) || l->failed || rc;

@@ -2,6 +2,7 @@
 #include "recorder.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,9 @@ enum {
     LOOK_MS = HIL_LOOK_NS / 1000000,
     START_NS = 50000, /* interval of the looks for a writer that starts */
     RING_ROWS_MIN = 4096,
-    RING_EVENTS = 2048, /* less than a chunk of events: trace.c */
-    WRITERS_MAX = 10,   /* how many writers may be started, one after the other */
+    RING_EVENTS = 16384,
+    RING_EVENTS_LOSSLESS = 2048, /* less than a chunk of events: trace.c */
+    WRITERS_MAX = 10,            /* how many writers may be started, one after the other */
 };
 
 /* The most memory for rings that could lose rows: for one, and for all of them. */
@@ -154,10 +156,26 @@ int hil_recorder_start(struct hil_recorder *recorder)
     return error_of(recorder);
 }
 
+/* Beside loops that spin on all cores, the writer gets no time at the lowest priority. */
+static void hurry_writer(const struct hil_recorder *recorder)
+{
+    const struct sched_param none = {0};
+
+    for (unsigned i = 0; i < ring_count(recorder); i++) {
+        struct hil_stream *s = &recorder->shared->streams[i];
+        const uint64_t tail = atomic_load_explicit(&s->tail, memory_order_relaxed);
+        const uint64_t head = atomic_load_explicit(&s->head, memory_order_relaxed);
+        if (head - tail > s->mask / 2) {
+            sched_setscheduler(recorder->writer, SCHED_OTHER, &none); /* if permitted */
+            return;
+        }
+    }
+}
+
 int hil_recorder_check(struct hil_recorder *recorder)
 {
-    if (recorder->writer)
-        writer_ended(recorder);
+    if (recorder->writer && !writer_ended(recorder) && !recorder->lossless)
+        hurry_writer(recorder);
     return error_of(recorder);
 }
 
@@ -213,7 +231,7 @@ static uint64_t ring_rows(const struct hil_stream_config *config, size_t bytes_m
     uint64_t rows = RING_ROWS_MIN;
 
     if (strcmp(config->name, HIL_EVENTS) == 0)
-        return RING_EVENTS;
+        return bytes_max <= ring_bytes_lossless ? RING_EVENTS_LOSSLESS : RING_EVENTS;
     while (rows < config->rows && 2 * rows * row_bytes <= bytes_max)
         rows *= 2;
     return rows;

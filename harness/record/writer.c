@@ -122,7 +122,8 @@ static void end_trace(struct hil_recorder *recorder)
     recorder->trace = NULL;
 }
 
-/* Beside real-time loops, the writer only gets time that nobody else wants. It allocates and frees
+/* Beside real-time loops, the writer only gets time that nobody else in their session wants
+ * (base/autogroup.h). It allocates and frees
  * the same buffers for every chunk, which should not go back to the kernel each time. */
 static void settle_writer(const struct hil_recorder *recorder)
 {

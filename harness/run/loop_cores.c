@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "../base/cpus.h"
+
 cpu_set_t hil_cores_of_loops(const struct hil_scenario *s)
 {
     cpu_set_t cores;
@@ -29,4 +31,11 @@ bool hil_cores_for_others(const struct hil_scenario *s, cpu_set_t *cores)
         if (!left || !CPU_ISSET((unsigned)cpu, &loops))
             CPU_SET((unsigned)cpu, cores);
     return left > 0;
+}
+
+void hil_leave_loops_cores(const struct hil_scenario *s)
+{
+    const cpu_set_t loops = hil_cores_of_loops(s);
+
+    hil_keep_off(&loops);
 }

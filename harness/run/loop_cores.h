@@ -14,4 +14,8 @@ cpu_set_t hil_cores_of_loops(const struct hil_scenario *scenario);
 /* The machine's other cores. Returns false if there are none; `cores` then has all cores. */
 bool hil_cores_for_others(const struct hil_scenario *scenario, cpu_set_t *cores);
 
+/* Moves the calling thread, and processes that it starts later, off the loops' cores, if there are
+ * others. */
+void hil_leave_loops_cores(const struct hil_scenario *scenario);
+
 #endif

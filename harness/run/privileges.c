@@ -253,16 +253,20 @@ static void take_back_nice(struct hil_executor_state *state)
                           nice, strerror(errno));
 }
 
+bool hil_asks_for_real_time(const struct hil_executor_config *config)
+{
+    return config->scheduler == HIL_DEADLINE ||
+           (config->scheduler == HIL_FIFO && config->priority > 0);
+}
+
 void hil_schedule_real_time(const struct hil_executor_config *config, uint64_t period_ns,
                             struct hil_executor_state *state)
 {
-    bool fifo = config->scheduler == HIL_FIFO && config->priority > 0;
-
     take_back_nice(state);
-    if (!fifo && config->scheduler != HIL_DEADLINE)
+    if (!hil_asks_for_real_time(config))
         return;
     setpriority(PRIO_PROCESS, 0, NICEST); /* helps if the scheduler is refused */
-    if (fifo)
+    if (config->scheduler == HIL_FIFO)
         schedule_fifo(config, period_ns, state);
     else
         schedule_deadline(config, period_ns, state);

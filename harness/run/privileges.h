@@ -23,6 +23,9 @@ void hil_settle_thread(int cpu, struct hil_executor_state *state);
  * descriptor is open. Returns -1 if that was refused. */
 int hil_keep_awake(struct hil_executor_state *state);
 
+/* Whether the executor asks for a real-time scheduler. */
+bool hil_asks_for_real_time(const struct hil_executor_config *config);
+
 /* hil_schedule_real_time switches to the real-time scheduler; call it right before the loops, of
  * which the fastest has this period. hil_schedule_ordinary switches back; call it right after
  * them. */

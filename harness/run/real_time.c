@@ -9,6 +9,7 @@
 
 #include "../../channels/loco/fabric/tcp.h"
 #include "../../channels/loco/fabric/verbs.h"
+#include "../base/autogroup.h"
 #include "../launch/meeting.h"
 #include "faults.h"
 #include "privileges.h"
@@ -87,6 +88,9 @@ static int run_scheduled(struct hil_executor *e, const struct hil_executor_confi
         hil_state_degrade(state, "time by clock_gettime: %s\n", e->clock.refused);
     state->start_ns = e->start_ns;
     atomic_store(&state->stage, HIL_RUNNING);
+    const int usual = hil_autogroup_usual();
+    if (hil_asks_for_real_time(config))
+        hil_autogroup_raise();
     hil_schedule_real_time(config, shortest_period_ns(e), state);
     e->crew = group->crew;
     if (e->crew)
@@ -96,6 +100,8 @@ static int run_scheduled(struct hil_executor *e, const struct hil_executor_confi
         rc = run_measured(e, state);
     hil_group_dismiss_crew(group);
     hil_schedule_ordinary();
+    if (hil_asks_for_real_time(config))
+        hil_autogroup_put_back(usual);
     return rc;
 }
 

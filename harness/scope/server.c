@@ -4,16 +4,17 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../../channels/fabric/addresses.h"
+#include "../base/cpus.h"
 #include "../launch/exit_status.h"
 #include "../launch/signals.h"
 #include "../top/choose.h"
@@ -511,9 +512,11 @@ static void server_close(struct server *s)
 /* Gives the run's loops precedence. */
 static void server_step_aside(const struct server *s)
 {
+    const struct sched_param none = {0};
+
     if (hil_keep_off(&s->run->attached.card.cores))
         return;
-    setpriority(PRIO_PROCESS, 0, 19);
+    sched_setscheduler(0, SCHED_IDLE, &none);
     if (!s->scope->quiet)
         fputs("every core has a loop of the run, so the scope shares a core with one, at the "
               "lowest priority\n",

@@ -71,14 +71,3 @@ int hil_run_choose(struct hil_runs *runs, const char *which, bool all_users, con
     fprintf(stderr, "/proc: %s\n", strerror(-rc));
     return HIL_EXIT_FAILED;
 }
-
-bool hil_keep_off(const cpu_set_t *cores)
-{
-    cpu_set_t allowed, free;
-
-    if (sched_getaffinity(0, sizeof allowed, &allowed))
-        return false;
-    CPU_AND(&free, &allowed, cores);
-    CPU_XOR(&free, &free, &allowed);
-    return CPU_COUNT(&free) && sched_setaffinity(0, sizeof free, &free) == 0;
-}

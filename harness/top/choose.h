@@ -1,5 +1,5 @@
 /*
- * Selects the run for a command, and the cores for a process that watches it.
+ * Selects the run for a command.
  */
 #ifndef HIL_CHOOSE_H
 #define HIL_CHOOSE_H
@@ -13,9 +13,5 @@
  */
 int hil_run_choose(struct hil_runs *runs, const char *which, bool all_users, const char *command,
                    const struct hil_found **run);
-
-/* Moves this process off the cores that loops are pinned to. Returns whether another core is left;
- * if not, the affinity of this process does not change. */
-bool hil_keep_off(const cpu_set_t *cores);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "../base/installed.h"
-#include "cores.h"
+#include "../run/loop_cores.h"
 #include "session.h"
 
 static const char object[] = "libhiloco-trace.so";

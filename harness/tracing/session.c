@@ -16,7 +16,7 @@
 #include "../base/reap.h"
 #include "../base/result_file.h"
 #include "../base/tool.h"
-#include "cores.h"
+#include "../run/loop_cores.h"
 #include "tracefs.h"
 
 struct hil_session {

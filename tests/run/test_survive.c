@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/base/autogroup.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -720,6 +721,48 @@ Test(survive_in_real_time, a_killed_launcher_leaves_its_record_whole)
     cr_expect_str_eq(cut_off(out), "the launcher was killed");
     expect_row_of_each_step(out);
     cr_expect(wait_until(nothing_is_left, NULL, 60), "the nodes' place is left");
+}
+
+static int session_nice(void)
+{
+    char *text = read_text("/proc/self/autogroup");
+    const int nice = hil_autogroup_parse(text);
+
+    free(text);
+    return nice;
+}
+
+/* A condition. */
+static bool session_is(void *nice)
+{
+    return session_nice() == *(int *)nice;
+}
+
+/* The loops' session has precedence over others while they run, and not after that, however they
+ * end. */
+static void expect_session_back(bool killed)
+{
+    const char *out = in_workspace("out");
+    int usual = session_nice(), raised = usual == HIL_AUTOGROUP_KEPT || geteuid() ? usual : -20;
+    struct process p = start_in_real_time(out);
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    cr_assert(wait_until(is_running, &p, 60), "it does not begin");
+    cr_expect(wait_until(session_is, &raised, 10), "nice %d", session_nice());
+    kill(p.pid, killed ? SIGKILL : SIGINT);
+    finish(&p);
+    expect_all_gone();
+    cr_expect(wait_until(session_is, &usual, 60), "nice %d", session_nice());
+}
+
+Test(survive_in_real_time, the_session_has_precedence_while_the_loops_run)
+{
+    expect_session_back(false);
+}
+
+Test(survive_in_real_time, a_killed_run_leaves_its_session_no_precedence)
+{
+    expect_session_back(true);
 }
 
 /* A condition: whatever the launcher left is this process's child by now, and has ended. */

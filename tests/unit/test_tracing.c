@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "harness/run/loop_cores.h"
 #include "harness/run/tracer.h"
-#include "harness/tracing/cores.h"
 #include "harness/tracing/kernel.h"
 #include "harness/tracing/round_trip.h"
 #include "harness/tracing/trace_figures.h"
