@@ -354,7 +354,7 @@ $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c)) \
 $(BUILD)/test-sim:  $(call objects,$(LOCO_SIM) $(filter-out $(SIM_APART),$(wildcard tests/sim/*.c))) \
                     $(BUILD)/sim/tests/sim/test_preempt.o
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \
-                    | $(BUILD)/node-bench $(TEST_FMUS) $(BUILD)/fmu/make_bad
+                    | $(BUILD)/node-bench $(BUILD)/bench-sample $(TEST_FMUS) $(BUILD)/fmu/make_bad
 
 $(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c tests/verdicts.c) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
@@ -526,17 +526,23 @@ soak: $(BUILD)/soak $(BUILD)/soak-shm $(BUILD)/test-unit
 # Sources of separate programs: an example and a table.
 APART := tests/bench/barrier_latency.c tests/bench/lateness.c
 
-RDMA_ONLY := tests/bench/rdma.c tests/bench/rdma_tables.c
+# What the programs of benchmarks share. Each adds its tables.
+BENCH_CORE := $(patsubst %,tests/bench/%.c,beside bench clock ending hiloco json machine options passes \
+                quantiles result rows text)
+BENCH_ROWS := $(filter-out $(BENCH_CORE) $(APART) tests/bench/sample_rows.c tests/bench/rdma%,$(wildcard tests/bench/*.c))
 
-$(BUILD)/bench: $(call objects,$(filter-out $(APART) $(RDMA_ONLY),$(wildcard tests/bench/*.c))) \
-                $(ARCHIVES)
+$(BUILD)/bench: $(call objects,$(BENCH_CORE) $(BENCH_ROWS)) $(ARCHIVES)
 	$(LINK) -o $@ $^ $(LIBS)
 
-$(BUILD)/bench-rdma: $(call objects,$(RDMA_ONLY) $(patsubst %,tests/bench/%.c,bench locks machine \
-                       pair rivals hiloco)) $(ARCHIVES)
+$(BUILD)/bench-rdma: $(call objects,$(BENCH_CORE) $(patsubst %,tests/bench/%.c,rdma rdma_tables locks pair \
+                       rivals)) $(ARCHIVES)
 	$(LINK) -o $@ $^ $(LIBS)
 
-$(BUILD)/lateness: $(call objects,tests/bench/lateness.c tests/bench/machine.c) $(ARCHIVES)
+# With rows of which the tests know what they give.
+$(BUILD)/bench-sample: $(call objects,$(BENCH_CORE) tests/bench/sample_rows.c) $(ARCHIVES)
+	$(LINK) -o $@ $^ $(LIBS)
+
+$(BUILD)/lateness: $(call objects,$(patsubst %,tests/bench/%.c,lateness machine)) $(ARCHIVES)
 	$(LINK) -o $@ $^ $(LIBS)
 
 $(BUILD)/barrier_latency: $(call objects,tests/bench/barrier_latency.c) $(BUILD)/libloco.a
@@ -562,6 +568,17 @@ bench: rivals all $(BUILD)/bench $(BUILD)/barrier_latency $(BUILD)/lateness
 	@! command -v jq >/dev/null || gnuplot -e "from='$(BUILD)/bench.json'; to='$(BUILD)/bench.png'" \
 	    traces/bench.gp
 	$(if $(BENCH),,$(MEASURE_LATENESS))
+
+# Two files of results: make bench-compare A.json B.json
+ifneq ($(filter bench-compare,$(MAKECMDGOALS)),)
+COMPARED := $(filter-out bench-compare,$(MAKECMDGOALS))
+
+$(COMPARED): ; @:
+.PHONY: bench-compare $(COMPARED)
+endif
+
+bench-compare:
+	@tests/bench/compare.py $(COMPARED)
 
 lateness: $(BUILD)/lateness
 	$(MEASURE_LATENESS)
@@ -753,7 +770,8 @@ help:
 	@echo "make test-device run tests of cards and CAN buses, in a guest (GUEST_KERNEL=$(GUEST_KERNEL))"
 	@echo "make test-aarch64 build for aarch64, and run the tests of channels and virtual time by QEMU"
 	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds, and litmus tests for ROUNDS"
-	@echo "make bench      measure, and write $(BUILD)/bench.json (BENCH='--only GLOB ...')"
+	@echo "make bench      measure, and write $(BUILD)/bench.json (BENCH='--quick', '--only GLOB', '--help')"
+	@echo "make bench-compare A.json B.json   compare two such files"
 	@echo "make lateness   of that only: how late loops wake up (LATENESS='--seconds S ...')"
 	@echo "make bench-rdma measure beside perftest, as test-rdma; writes $(BUILD)/rdma/bench.json"
 	@echo "make sanitize   run tests under Address-, UndefinedBehaviour- and ThreadSanitizer"

@@ -4,7 +4,8 @@
  * the same noise.
  *
  * To add a benchmark, add a row to a table in a file here. To add a table, add its name to tables.c
- * (or to rdma_tables.c, if it needs an RDMA device).
+ * (or to rdma_tables.c, if it needs an RDMA device). sample_rows.c has rows of which the tests know
+ * what they give.
  */
 #ifndef TESTS_BENCH_H
 #define TESTS_BENCH_H
@@ -13,13 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { BENCH_ONLY_MAX = 16 };
+
 struct bench_options {
-    unsigned runs;       /* of each benchmark; the result is their median */
-    double seconds;      /* approximate length of a run, where that can be chosen */
-    const char *only;    /* a pattern of names; NULL: all */
+    unsigned runs;                    /* of each benchmark; 0: as many as passes.h says */
+    double seconds;                   /* approximate length of a run, where that can be chosen */
+    const char *only[BENCH_ONLY_MAX]; /* patterns of names; none: all */
+    unsigned only_count;
+    bool quick;          /* only the benchmarks of bench_quick */
     const char *out;     /* the JSON file; NULL: none */
     const char *configs; /* the directory of scenarios */
-    bool list;
+    const char *beside;  /* the other build's program; NULL: none */
+    bool list, serve;
     uint64_t accounts; /* of the lock benchmarks' transfers, on all nodes together */
     uint64_t keys;     /* room in the key-value stores; 4 of 5 keys are present */
     int cpus[2];       /* two cores of this machine */
@@ -37,6 +43,8 @@ struct bench_sample {
     double longest, longest_against; /* longest wait, us */
     double waits[BENCH_WAITS];       /* quantiles, us */
     double passed[BENCH_WAITS];      /* quantiles of how often others overtook a waiter */
+    double left_out;                 /* the share of their steps that its loops left out */
+    double set_up_s;                 /* of the run's seconds; the next runs have it already */
     const char *absent;              /* why there is no `against`; a string literal */
 };
 
@@ -61,6 +69,12 @@ extern const struct benchmark latency_benchmarks[], step_benchmarks[], fabric_be
 
 /* The tables of this program, ended by NULL. */
 extern const struct benchmark *const bench_tables[];
+
+/* Its rows of the README's table, ended by NULL. tests/gates compares both. */
+extern const char *const bench_quick[];
+
+/* Calibrates the clock below. Must be called before any child process is made. */
+void bench_prepare(void);
 
 /* The time in ns, for measuring short durations. Everything that was begun before has ended by
  * then, except stores that the core has yet to send off. */

@@ -85,12 +85,41 @@ static void add_time(json_t *facts)
     add_text(facts, "date", text);
 }
 
+struct machine_time machine_time(void)
+{
+    enum { FIELDS = 8, STEAL = 7 }; /* user, nice, system, idle, iowait, irq, softirq, steal */
+    unsigned long long ticks[FIELDS] = {0};
+    struct machine_time t = {0};
+    char line[256];
+
+    if (!read_line("/proc/stat", line, sizeof line))
+        return t;
+    sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &ticks[0], &ticks[1], &ticks[2],
+           &ticks[3], &ticks[4], &ticks[5], &ticks[6], &ticks[STEAL]);
+    for (unsigned i = 0; i < FIELDS; i++)
+        t.all += ticks[i];
+    t.stolen = ticks[STEAL];
+    return t;
+}
+
+void machine_add_steal(json_t *facts, const struct machine_time *begin)
+{
+    const struct machine_time now = machine_time();
+    const double all = (double)(now.all - begin->all),
+                 stolen = (double)(now.stolen - begin->stolen);
+
+    json_object_set_new(facts, "steal_s", json_real(stolen / (double)sysconf(_SC_CLK_TCK)));
+    json_object_set_new(facts, "steal_percent", json_real(all > 0 ? 100 * stolen / all : 0));
+}
+
 json_t *machine_facts(void)
 {
     json_t *facts = json_object();
     struct utsname name;
     double load[1];
 
+    if (uname(&name) == 0)
+        add_text(facts, "cpu", name.machine); /* where /proc/cpuinfo does not name it */
     add_cpu(facts);
     json_object_set_new(facts, "cores", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
     add_hypervisor(facts);

@@ -9,6 +9,17 @@
 /* A new object of facts, each a string or a number. */
 json_t *machine_facts(void);
 
+/* The processors' time, of all of them together, in ticks of the kernel. */
+struct machine_time {
+    uint64_t all, stolen;
+};
+
+struct machine_time machine_time(void);
+
+/* Adds to the facts how much of the time since `begin` the host has taken: steal_percent, and
+ * steal_s of one processor. */
+void machine_add_steal(json_t *facts, const struct machine_time *begin);
+
 /* Prints them, a line each. */
 void machine_print(const json_t *facts);
 

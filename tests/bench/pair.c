@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/temporary.h"
+
 enum {
     TURN = 2000, /* repetitions in one go: about half a millisecond, less than a time slice */
     TURNS_MAX = 4096,
@@ -235,7 +237,7 @@ static int wait_for_both(pid_t pids[2])
 int pair_run(const struct benchmark *benchmark, const struct bench_options *options,
              int (*body)(struct pair *pair), void *arg, struct bench_sample *sample)
 {
-    char directory[] = "/tmp/loco-bench-XXXXXX";
+    char directory[TEMPORARY_SIZE];
     struct pair p = {.benchmark = benchmark, .options = options, .arg = arg};
     pid_t pids[2];
 
@@ -243,7 +245,7 @@ int pair_run(const struct benchmark *benchmark, const struct bench_options *opti
         mmap(NULL, sizeof *p.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (p.shared == MAP_FAILED)
         return -ENOMEM;
-    p.directory = mkdtemp(directory);
+    p.directory = temporary_folder(directory);
     fflush(NULL);
     for (unsigned side = 0; side < 2; side++) {
         pids[side] = fork();

@@ -2,3 +2,4 @@
 #include "bench.h"
 
 const struct benchmark *const bench_tables[] = {rdma_benchmarks, NULL};
+const char *const bench_quick[] = {NULL};

@@ -14,21 +14,15 @@
 #include <unistd.h>
 
 #include "hiloco.h"
-
-static bool is_in_path(const char *program)
-{
-    char command[128];
-
-    snprintf(command, sizeof command, "command -v %s >/dev/null", program);
-    return system(command) == 0;
-}
+#include "tests/temporary.h"
 
 static void sleep_ms(long ms)
 {
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
-/* Gets the last line that a command prints. Returns -EIO when the command fails. */
+/* Gets the last line that a command prints. (system() would not let a signal end this program
+ * meanwhile.) Returns -EIO when the command fails. */
 static int last_line(const char *command, char *line, int size)
 {
     FILE *f = popen(command, "r");
@@ -39,6 +33,14 @@ static int last_line(const char *command, char *line, int size)
     while (fgets(line, size, f))
         ;
     return pclose(f) == 0 ? 0 : -EIO;
+}
+
+static bool is_in_path(const char *program)
+{
+    char command[128], unused[256];
+
+    snprintf(command, sizeof command, "command -v %s", program);
+    return last_line(command, unused, sizeof unused) == 0;
 }
 
 /* --- OpenMPI -------------------------------------------------------------------------------- */
@@ -118,7 +120,7 @@ enum { MASTERS = 2, SLOTS = 16384, BUS = 10000 /* above a port: the cluster's ow
 static struct {
     bool tried;
     int error;
-    char directory[32];
+    char directory[TEMPORARY_SIZE];
     pid_t pids[MASTERS];
     int port; /* the first master's; the others follow */
 } redis;
@@ -175,12 +177,12 @@ static void become_master(int i)
 /* Runs redis-cli until it answers with `expected`. */
 static int ask(int i, const char *request, const char *expected)
 {
-    char command[160];
+    char command[160], unused[256];
 
-    snprintf(command, sizeof command, "redis-cli -p %d %s 2>/dev/null | grep -q '%s'",
-             redis.port + i, request, expected);
+    snprintf(command, sizeof command, "redis-cli -p %d %s 2>/dev/null | grep '%s'", redis.port + i,
+             request, expected);
     for (int tries = 0; tries < 200; tries++) {
-        if (system(command) == 0)
+        if (last_line(command, unused, sizeof unused) == 0)
             return 0;
         sleep_ms(50);
     }
@@ -251,8 +253,7 @@ static int start_redis(const struct bench_options *o)
     enum { TIMES = 4 }; /* random draws per key, so that 98 percent of the keys come up */
     double unused;
 
-    strcpy(redis.directory, "/tmp/loco-redis-XXXXXX");
-    if (!mkdtemp(redis.directory))
+    if (!temporary_folder(redis.directory))
         return -errno;
     atexit(stop_redis);
     redis.port = find_ports();
@@ -290,8 +291,11 @@ int rival_redis(const struct bench_options *o, struct bench_sample *sample, unsi
         sample->absent = "not installed";
         return 0;
     }
-    if (!redis.tried)
+    if (!redis.tried) {
+        const uint64_t begin = bench_now();
         redis.error = start_redis(o);
+        sample->set_up_s += (double)(bench_now() - begin) * 1e-9;
+    }
     redis.tried = true;
     if (redis.error)
         return redis.error;

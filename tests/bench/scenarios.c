@@ -24,7 +24,7 @@ int bench_run_open(struct bench_run *run, const struct bench_options *o, const c
                                                  .virtual_time = virtual_time};
     char path[4096], message[1024] = "";
 
-    *run = (struct bench_run){.directory = "/tmp/loco-bench-XXXXXX"};
+    *run = (struct bench_run){0};
     snprintf(path, sizeof path, "%s/%s", o->configs, file);
     int rc = hil_scenario_load(&run->scenario, path, &options, message, sizeof message);
     if (rc) {
@@ -32,7 +32,7 @@ int bench_run_open(struct bench_run *run, const struct bench_options *o, const c
         return rc;
     }
     run->run = (struct hil_run){.scenario = run->scenario, .log = log_error};
-    rc = mkdtemp(run->directory) ? hil_state_open(&run->run.state, run->scenario) : -errno;
+    rc = temporary_folder(run->directory) ? hil_state_open(&run->run.state, run->scenario) : -errno;
     if (rc)
         bench_run_close(run);
     return rc;

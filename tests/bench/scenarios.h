@@ -6,13 +6,14 @@
 #include "harness/record/recorder.h"
 #include "harness/run/group.h"
 #include "pair.h"
+#include "tests/temporary.h"
 
 /* A scenario with the state of a run and, optionally, a recorder. */
 struct bench_run {
     struct hil_run run;
     struct hil_scenario *scenario;
-    char directory[32]; /* for the trace and, in real time, for the run */
-    char trace[48];
+    char directory[TEMPORARY_SIZE]; /* for the trace and, in real time, for the run */
+    char trace[TEMPORARY_SIZE + 16];
 };
 
 /* Loads `file` of the scenarios' directory with these settings. Returns 0 or a negative

@@ -21,6 +21,7 @@
 
 #include "bench.h"
 #include "hiloco.h"
+#include "tests/temporary.h"
 
 enum { SWEEP_POINTS = 8, SWEEP_CORES = 2, SWEEP_LOOP_TURNS = 50000000 };
 
@@ -150,10 +151,10 @@ static const struct sweep_how sweep_hows[] = {
 static int measure_sweep(const struct benchmark *b, const struct bench_options *o,
                          struct bench_sample *sample)
 {
-    char directory[] = "/tmp/loco-bench-XXXXXX";
+    char directory[TEMPORARY_SIZE];
     struct sweep_work work = {.options = o, .directory = directory, .cores = 1};
 
-    if (!mkdtemp(directory))
+    if (!temporary_folder(directory))
         return -errno;
     int rc = sweep_rate(&sweep_hows[b->parameter], &work, &sample->against);
     work.cores = SWEEP_CORES;

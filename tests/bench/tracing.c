@@ -17,13 +17,14 @@
 #include "harness/tracing/session.h"
 #include "pair.h"
 #include "scenarios.h"
+#include "tests/temporary.h"
 
 /* --- a session -------------------------------------------------------------------------------- */
 
 struct traced {
     struct hil_scenario scenario; /* only its trace is used */
     struct hil_session *session;
-    char out[40];
+    char out[TEMPORARY_SIZE];
 };
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
@@ -47,9 +48,8 @@ static int open_session(struct traced *t)
     *t = (struct traced){
         .scenario = {.trace = {.buffer_kib = 65536,
                                .events = {.step = true, .round_trip = true, .push = true}}},
-        .out = "/tmp/loco-bench-trace-XXXXXX",
     };
-    if (!mkdtemp(t->out))
+    if (!temporary_folder(t->out))
         return -errno;
     int rc = hil_session_open(&t->session, &t->scenario, t->out);
     if (!rc)

@@ -192,8 +192,22 @@ def words():
                 yield name, line_of(text, found.start()), f"'{found.group()}': {why}"
 
 
+def benchmarks():
+    """The README's table has the rows of `bench --quick`, and each is a row of tests/bench."""
+    tables = TEXTS["tests/bench/tables.c"]
+    quick = re.findall(r'"(\w+)"', tables[tables.index("bench_quick"):])
+    shown = re.findall(r"^\| .*\| `(\w+)` \|$", TEXTS["README.md"], re.M)
+    if sorted(quick) != sorted(shown):
+        yield "README.md", 1, f"its table has {', '.join(shown)}; bench_quick has {', '.join(quick)}"
+    rows = "".join(text for name, text in TEXTS.items()
+                   if name.startswith("tests/bench/") and name != "tests/bench/tables.c")
+    for name in quick:
+        if f'"{name}"' not in rows:
+            yield "tests/bench/tables.c", 1, f"{name} of bench_quick is no benchmark"
+
+
 RULES = {rule.__name__: rule for rule in
-         (declarations, files, tests, documents, lines, lengths, words)}
+         (declarations, files, tests, documents, lines, lengths, words, benchmarks)}
 
 if len(sys.argv) == 1:
     print(" ".join(RULES))

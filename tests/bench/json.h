@@ -1,0 +1,16 @@
+/* The results as JSON: what bench.json has. */
+#ifndef TESTS_BENCH_JSON_H
+#define TESTS_BENCH_JSON_H
+
+#include <jansson.h>
+
+#include "result.h"
+
+json_t *json_of_result(const struct result *result);
+
+/* Writes the machine's facts, how it was taken, and the results: the file has them as a whole.
+ * `ended_by` is a signal; 0: none. Returns 0 or a negative errno, after a line on stderr. */
+int json_write(const char *path, const json_t *machine, int ended_by, const struct result *results,
+               unsigned count);
+
+#endif
