@@ -61,6 +61,22 @@ int hil_result_folder(const char *path)
     return S_ISDIR(s.st_mode) ? 0 : S_ISLNK(s.st_mode) ? -ELOOP : -ENOTDIR;
 }
 
+int hil_result_folders(const char *path)
+{
+    char part[4096];
+
+    if (strlen(path) >= sizeof part)
+        return -ENAMETOOLONG;
+    strcpy(part, path);
+    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(part, 0777) && errno != EEXIST)
+            return -errno;
+        *slash = '/';
+    }
+    return mkdir(part, 0777) && errno != EEXIST ? -errno : 0;
+}
+
 const char *hil_result_words(int rc)
 {
     return rc == -ELOOP         ? "it is a link, and links in a folder of results are not followed"

@@ -22,6 +22,9 @@ FILE *hil_result_create(const char *path, int *rc);
  */
 int hil_result_folder(const char *path);
 
+/* Makes the folder and those above it, where they are missing. Returns 0 or a negative errno. */
+int hil_result_folders(const char *path);
+
 /* Such an errno, or another, in words. */
 const char *hil_result_words(int rc);
 

@@ -31,7 +31,8 @@ static const struct choice choices[] = {
     {HIL_TAKES_QUIET, {"quiet", no_argument, NULL, 'q'}},
     {HIL_TAKES_BESIDE, {"beside", required_argument, NULL, 'b'}},
     {HIL_TAKES_SPAN, {"from", required_argument, NULL, 'F'}},
-    {HIL_TAKES_SPAN, {"to", required_argument, NULL, 'T'}},
+    {HIL_TAKES_SPAN, {"until", required_argument, NULL, 'u'}},
+    {HIL_TAKES_TO, {"to", required_argument, NULL, 'T'}},
     {HIL_TAKES_TOLERANCE, {"abs", required_argument, NULL, 'a'}},
     {HIL_TAKES_TOLERANCE, {"rel", required_argument, NULL, 'p'}},
     {HIL_TAKES_TOLERANCE, {"within", required_argument, NULL, 'd'}},
@@ -59,7 +60,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_CAPTURE, {"after", required_argument, NULL, 5}},
     {HIL_TAKES_CAPTURE, {"wait", required_argument, NULL, 6}},
     {HIL_TAKES_CAPTURE, {"auto", no_argument, NULL, 7}},
-    {HIL_TAKES_SCOPED, {"scope", no_argument, NULL, 'Z'}},
+    {HIL_TAKES_HOSTS, {"scope", no_argument, NULL, 'Z'}},
     {HIL_TAKES_CHECK, {"expand", no_argument, NULL, 'e'}},
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
     {HIL_TAKES_BISECT, {"bisect", required_argument, NULL, 'B'}},
@@ -123,6 +124,14 @@ static int parse_number(const char *name, const char *text, const char *what, do
     fprintf(stderr, "--%s %s: %s, %s, is allowed\n", name, text, what,
             what == a_time ? "0 to 1e9" : "0 or more");
     return -EINVAL;
+}
+
+static bool is_number(const char *text)
+{
+    char *end;
+
+    strtod(text, &end);
+    return end > text && !*end;
 }
 
 static int parse_mode(const char *text, struct hil_scenario_options *options)
@@ -192,8 +201,11 @@ static int take(struct hil_arguments *a, int option)
         return 0;
     case 'F':
         return parse_number("from", optarg, a_time, &a->from_s);
+    case 'u':
+        return parse_number("until", optarg, a_time, &a->until_s);
     case 'T':
-        return parse_number("to", optarg, a_time, &a->to_s);
+        a->to = optarg;
+        return 0;
     case 'a':
         return parse_number("abs", optarg, a_number, &a->absolute);
     case 'p':
@@ -308,7 +320,7 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
     *a = (struct hil_arguments){.wait_s = 30,
                                 .measure_s = 5,
                                 .interval_ms = 200,
-                                .to_s = INFINITY,
+                                .until_s = INFINITY,
                                 .before_s = 0.01,
                                 .after_s = 0.01,
                                 .trigger_wait_s = INFINITY,
@@ -349,8 +361,16 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
                 argv[0]);
         return -EINVAL;
     }
-    if (!(a->from_s < a->to_s)) {
-        fprintf(stderr, "%s: --from %g must be before --to %g\n", argv[0], a->from_s, a->to_s);
+    if (takes & HIL_TAKES_SPAN && a->to && is_number(a->to)) {
+        fprintf(stderr,
+                "%s: --to %s: a folder is allowed; --until %s ends the time there (a folder with "
+                "this name is ./%s)\n",
+                argv[0], a->to, a->to, a->to);
+        return -EINVAL;
+    }
+    if (!(a->from_s < a->until_s)) {
+        fprintf(stderr, "%s: --from %g must be before --until %g\n", argv[0], a->from_s,
+                a->until_s);
         return -EINVAL;
     }
     a->scenarios = (const char *const *)&argv[optind];

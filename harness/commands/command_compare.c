@@ -2,14 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/apart.h"
 #include "../figures/plot.h"
 #include "../h5/compare_events.h"
 #include "../h5/run_files.h"
 #include "commands.h"
 
 static const char help[] =
-    "usage: hiloco compare A B [--abs X] [--rel PERCENT] [--within S] [--from S] [--to S]\n"
+    "usage: hiloco compare A B [--abs X] [--rel PERCENT] [--within S] [--from S] [--until S]\n"
+    "                  [--to DIR]\n"
     "\n"
     "Compares the records of the runs in A and B, signal by signal. It prints a table of the\n"
     "differences, and plots the six signals that differ most into B, as compare.png and .svg.\n"
@@ -25,8 +25,9 @@ static const char help[] =
     "  --abs X        allowed difference, in the unit of each signal (default 0)\n"
     "  --rel PERCENT  allowed difference, in percent of A's value (default 0)\n"
     "  --within S     allowed difference in the times of events, in seconds (default 0)\n"
-    "  --from S, --to S\n"
+    "  --from S, --until S\n"
     "                 compare only rows and events from S to S seconds after the start\n"
+    "  --to DIR       plot into this folder instead of B\n"
     "\n"
     "Exit status: 0 if all agree; 1 if a signal or an event differs, or is in one record only, or\n"
     "if one record ends earlier; 2 if A or B is not the folder of a run. A figure that cannot be\n"
@@ -103,7 +104,7 @@ static void print_events(const struct hil_event_comparison *c)
 static int compare_records(const struct hil_arguments *a, const struct hil_trace_reader *first,
                            const struct hil_trace_reader *second)
 {
-    const struct hil_tolerance tolerance = {a->absolute, a->percent, a->from_s, a->to_s,
+    const struct hil_tolerance tolerance = {a->absolute, a->percent, a->from_s, a->until_s,
                                             a->within_s};
     struct hil_event_comparison events = {0};
     struct hil_comparison c;
@@ -118,7 +119,7 @@ static int compare_records(const struct hil_arguments *a, const struct hil_trace
     } else {
         print_table(&c);
         print_events(&events);
-        hil_plot_compare(a->nodes, a->scenario, first, second, &c, &events, stderr);
+        hil_plot_compare(a->nodes, a->scenario, a->to, first, second, &c, &events, stderr);
     }
     hil_event_comparison_free(&events);
     hil_comparison_free(&c);
@@ -144,8 +145,9 @@ static int compare(const void *arguments)
 int hil_command_compare(int argc, char **argv)
 {
     struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_NODES | HIL_TAKES_TOLERANCE | HIL_TAKES_SPAN, help,
-                                 argc, argv);
+    int rc = hil_arguments_parse(
+        &a, HIL_TAKES_NODES | HIL_TAKES_TOLERANCE | HIL_TAKES_SPAN | HIL_TAKES_TO, help, argc,
+        argv);
     int status = HIL_EXIT_USAGE;
 
     if (rc)
@@ -153,7 +155,7 @@ int hil_command_compare(int argc, char **argv)
     else if (!a.nodes)
         fprintf(stderr, "%s: two runs are compared; %s --help explains\n", argv[0], argv[0]);
     else
-        status = hil_apart(compare, &a, a.scenario, stderr);
+        status = hil_make_of_results(compare, &a);
     hil_arguments_free(&a);
     return status;
 }

@@ -1,14 +1,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "../base/apart.h"
 #include "../figures/plot.h"
 #include "../record/export.h"
 #include "../record/export_mcap.h"
 #include "commands.h"
 
 static const char plot_help[] =
-    "usage: hiloco plot DIR [--from S] [--to S] [--beside DIR]\n"
+    "usage: hiloco plot DIR [--from S] [--until S] [--beside DIR] [--to DIR]\n"
     "\n"
     "Plots the results of a run or a sweep in DIR, as PNG and SVG into DIR.\n"
     "\n"
@@ -21,16 +20,17 @@ static const char plot_help[] =
     "                keys vary, map-verdict, map-settling, map-overshoot and map-pp, with a cell\n"
     "                for each run\n"
     "\n"
-    "  --from S, --to S\n"
+    "  --from S, --until S\n"
     "                plot only the time from S to S, in seconds since the start, in the figures\n"
     "                with a time axis (for a sweep, figure and figure-overlay). The defaults are\n"
     "                the start and the end\n"
     "  --beside DIR  plot only figure-beside: two sweeps over the same values in two columns, for\n"
     "                example one in virtual and one in real time, with the deadlines that the\n"
-    "                second one missed\n";
+    "                second one missed\n"
+    "  --to DIR      write into this folder instead, and leave the results as they are\n";
 
 static const char export_help[] =
-    "usage: hiloco export DIR [--csv] [--mcap]\n"
+    "usage: hiloco export DIR [--csv] [--mcap] [--to DIR]\n"
     "\n"
     "Exports the record of the run in DIR into DIR.\n"
     "\n"
@@ -38,7 +38,9 @@ static const char export_help[] =
     "          cell-007.csv in an array. The first line names the columns, with their units. Each\n"
     "          row has the number of its step, and how many rows are missing before it\n"
     "  --mcap  as trace.mcap, which Foxglove and PlotJuggler read: a topic for each node, /NODE,\n"
-    "          with a message for each row\n";
+    "          with a message for each row\n"
+    "  --to DIR\n"
+    "          write into this folder instead, and leave the results as they are\n";
 
 /* A directory that is missing or has no results, and a time span without a record, are mistakes of
  * the user. */
@@ -51,7 +53,7 @@ static int status_of(int rc)
 
 static struct hil_plot_span span_of(const struct hil_arguments *a)
 {
-    return (struct hil_plot_span){a->from_s, a->to_s};
+    return (struct hil_plot_span){a->from_s, a->until_s};
 }
 
 static int plot(const void *arguments)
@@ -59,26 +61,27 @@ static int plot(const void *arguments)
     const struct hil_arguments *a = arguments;
 
     if (a->beside)
-        return status_of(hil_plot_beside(a->scenario, a->beside, span_of(a), stderr));
-    return status_of(hil_plot(a->scenario, span_of(a), stderr));
+        return status_of(hil_plot_beside(a->scenario, a->beside, a->to, span_of(a), stderr));
+    return status_of(hil_plot(a->scenario, a->to, span_of(a), stderr));
 }
 
 static int export(const void *arguments)
 {
     const struct hil_arguments *a = arguments;
 
-    int rc = a->csv ? hil_export_csv(a->scenario, stderr) : 0;
+    int rc = a->csv ? hil_export_csv(a->scenario, a->to, stderr) : 0;
 
     if (!rc && a->mcap)
-        rc = hil_export_mcap(a->scenario, stderr);
+        rc = hil_export_mcap(a->scenario, a->to, stderr);
     return status_of(rc);
 }
 
 int hil_command_plot(int argc, char **argv)
 {
     struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_BESIDE | HIL_TAKES_SPAN, plot_help, argc, argv);
-    int status = rc ? hil_arguments_status(rc) : hil_apart(plot, &a, a.scenario, stderr);
+    int rc = hil_arguments_parse(&a, HIL_TAKES_BESIDE | HIL_TAKES_SPAN | HIL_TAKES_TO, plot_help,
+                                 argc, argv);
+    int status = rc ? hil_arguments_status(rc) : hil_make_of_results(plot, &a);
 
     hil_arguments_free(&a);
     return status;
@@ -87,7 +90,7 @@ int hil_command_plot(int argc, char **argv)
 int hil_command_export(int argc, char **argv)
 {
     struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_EXPORT, export_help, argc, argv);
+    int rc = hil_arguments_parse(&a, HIL_TAKES_EXPORT | HIL_TAKES_TO, export_help, argc, argv);
     int status = HIL_EXIT_USAGE;
 
     if (rc)
@@ -95,7 +98,7 @@ int hil_command_export(int argc, char **argv)
     else if (!a.csv && !a.mcap)
         fprintf(stderr, "%s: in which form? --csv, --mcap or both are allowed\n", argv[0]);
     else
-        status = hil_apart(export, &a, a.scenario, stderr);
+        status = hil_make_of_results(export, &a);
     hil_arguments_free(&a);
     return status;
 }

@@ -1,13 +1,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "../base/apart.h"
 #include "../h5/run_files.h"
 #include "../report/page.h"
 #include "commands.h"
 
 static const char help[] =
-    "usage: hiloco report DIR... [--out FILE]\n"
+    "usage: hiloco report DIR... [--out FILE | --to DIR]\n"
     "\n"
     "Writes the results in each DIR, of a run, a sweep or tests, as one HTML file that any "
     "browser\n"
@@ -21,6 +20,7 @@ static const char help[] =
     "a Monte Carlo sweep with limits as lines, and the path of a bisection.\n"
     "\n"
     "  --out FILE    the file (default: report.html in the first DIR)\n"
+    "  --to DIR      write report.html into this folder instead\n"
     "\n"
     "Exit status: 0; 1 if the file cannot be written; 2 if a DIR has no results, or FILE's folder\n"
     "does not exist.\n";
@@ -29,7 +29,7 @@ static int write_page(const void *arguments)
 {
     const struct hil_arguments *a = arguments;
     char path[HIL_PATH_BYTES];
-    int rc = a->out ? 0 : hil_run_path(path, a->scenario, "report.html");
+    int rc = a->out ? 0 : hil_run_path(path, a->to ? a->to : a->scenario, "report.html");
 
     if (!rc)
         rc = hil_page_write(a->scenarios, a->scenario_count, a->out ? a->out : path, stderr);
@@ -42,8 +42,17 @@ static int write_page(const void *arguments)
 int hil_command_report(int argc, char **argv)
 {
     struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_SCENARIOS | HIL_TAKES_OUT, help, argc, argv);
-    int status = rc ? hil_arguments_status(rc) : hil_apart(write_page, &a, a.scenario, stderr);
+    int rc = hil_arguments_parse(&a, HIL_TAKES_SCENARIOS | HIL_TAKES_OUT | HIL_TAKES_TO, help, argc,
+                                 argv);
+    int status = HIL_EXIT_USAGE;
+
+    if (rc)
+        status = hil_arguments_status(rc);
+    else if (a.out && a.to)
+        fprintf(stderr, "%s: --out %s names the file and --to %s its folder: give one of them\n",
+                argv[0], a.out, a.to);
+    else
+        status = hil_make_of_results(write_page, &a);
 
     hil_arguments_free(&a);
     return status;

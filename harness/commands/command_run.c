@@ -192,8 +192,7 @@ int hil_command_run(int argc, char **argv)
     int rc = hil_arguments_parse(&a,
                                  HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET |
                                      HIL_TAKES_FIX | HIL_TAKES_TRACE | HIL_TAKES_MEETING |
-                                     HIL_TAKES_HOSTS | HIL_TAKES_VERDICTS | HIL_TAKES_TUNING |
-                                     HIL_TAKES_SCOPED,
+                                     HIL_TAKES_HOSTS | HIL_TAKES_VERDICTS | HIL_TAKES_TUNING,
                                  help, argc, argv);
 
     if (rc) {

@@ -44,7 +44,8 @@ struct hil_arguments {
     const char *ids;   /* converter ids */
     const char *nodes; /* the positional argument before the scenario; or NULL */
     const char *beside;
-    double from_s, to_s;                /* the time span to draw or compare */
+    const char *to;                     /* folder for what is made; NULL: that of the results */
+    double from_s, until_s;             /* the time span to draw or compare */
     double absolute, percent, within_s; /* tolerances */
     const char *bisect;                 /* "KEY=FROM:TO:STEP" */
     unsigned runs;                      /* runs with drawn values; 0: not given */
@@ -83,7 +84,7 @@ enum {
     HIL_TAKES_RUN = 1 << 11, /* --json, --interval, --count, --all-users; the positional argument is
                               * optional */
     HIL_TAKES_TRACE = 1 << 12,
-    HIL_TAKES_SPAN = 1 << 13,      /* --from, --to */
+    HIL_TAKES_SPAN = 1 << 13,      /* --from, --until */
     HIL_TAKES_PARTIAL = 1 << 14,   /* --partial */
     HIL_TAKES_DIRECTORY = 0,       /* only the positional argument */
     HIL_TAKES_MODEL = 1 << 15,     /* no option; the positional argument is optional */
@@ -98,10 +99,10 @@ enum {
     HIL_TAKES_TUNING = 1 << 24,    /* --allow-set, --tuning */
     HIL_TAKES_CHANGES = 1 << 25,   /* --ramp, --json, --all-users */
     HIL_TAKES_CONTROL = 1 << 26,   /* --json, --all-users */
-    HIL_TAKES_HOSTS = 1 << 27,     /* --hosts */
+    HIL_TAKES_HOSTS = 1 << 27,     /* --hosts, --scope */
     HIL_TAKES_SCOPE = 1 << 28,     /* --listen, --allow-set, --all-users; the positional argument is
                                     * optional */
-    HIL_TAKES_SCOPED = 1 << 29,    /* --scope */
+    HIL_TAKES_TO = 1 << 29,        /* --to */
     HIL_TAKES_CAPTURE = 1 << 30,   /* --capture, --trigger, --hysteresis, --before, --after, --wait,
                                     * --auto, --all-users; the positional argument is optional */
 };
@@ -114,6 +115,10 @@ enum {
 int hil_arguments_parse(struct hil_arguments *arguments, unsigned takes, const char *help, int argc,
                         char **argv);
 void hil_arguments_free(struct hil_arguments *arguments);
+
+/* Makes something of the results in a->scenario, in a process of its own (base/apart.h). Makes the
+ * folder of --to, and refuses one with other results. Returns an exit status. */
+int hil_make_of_results(int (*work)(const void *arguments), const struct hil_arguments *arguments);
 
 /* For all three programs. */
 void hil_print_version(void);

@@ -14,7 +14,7 @@ struct hil_plot_span {
 };
 
 /*
- * Draws the figures that belong to DIR into it.
+ * Draws the figures that belong to DIR into the folder `to`, or into DIR if that is NULL.
  *
  * For a run (which has trace.h5, and its results in summary.json):
  *      one for each measure    the whole run and the start-up, with the reference
@@ -37,15 +37,16 @@ struct hil_plot_span {
  * -ENOENT when DIR is neither a run nor a sweep, -ERANGE when nothing was recorded in the span,
  * -ENOPKG when gnuplot is missing.
  */
-int hil_plot(const char *dir, struct hil_plot_span span, FILE *messages);
+int hil_plot(const char *dir, const char *to, struct hil_plot_span span, FILE *messages);
 
 /* Draws two sweeps over the same values in two columns, with the missed deadlines of the second, as
- * figure-beside in the first one's folder. Returns as hil_plot does. */
-int hil_plot_beside(const char *dir, const char *other, struct hil_plot_span span, FILE *messages);
+ * figure-beside in `to`, or the first one's folder if that is NULL. Returns as hil_plot does. */
+int hil_plot_beside(const char *dir, const char *other, const char *to, struct hil_plot_span span,
+                    FILE *messages);
 
 /* Draws how far the records in two folders are apart, and marks the events that differ, as
- * `compare` in the second folder. Returns as hil_plot does. */
-int hil_plot_compare(const char *first_dir, const char *second_dir,
+ * `compare` in `to`, or the second folder if that is NULL. Returns as hil_plot does. */
+int hil_plot_compare(const char *first_dir, const char *second_dir, const char *to,
                      const struct hil_trace_reader *first, const struct hil_trace_reader *second,
                      const struct hil_comparison *comparison,
                      const struct hil_event_comparison *events, FILE *messages);

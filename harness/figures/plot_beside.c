@@ -77,7 +77,7 @@ static int draw(const struct plot_sweep *left, const struct plot_sweep *right)
     const struct plot_window window = plot_window(left->from_s, left->to_s[PLOT_ALL]);
     struct plot_range range = {INFINITY, -INFINITY};
     struct hil_figure figure;
-    const int rc = hil_figure_open(&figure, left->dir, "figure-beside", left->messages);
+    const int rc = hil_figure_open(&figure, left->to, "figure-beside", left->messages);
     if (rc)
         return rc;
 
@@ -104,14 +104,14 @@ static int read_both(struct plot_sweep *left, struct plot_sweep *right, struct h
     return rc ? rc : plot_sweep_read(right, span);
 }
 
-int plot_beside_figure(const char *dir, const char *other, struct hil_plot_span span,
-                       FILE *messages)
+int plot_beside_figure(const char *dir, const char *other, const char *to,
+                       struct hil_plot_span span, FILE *messages)
 {
     struct plot_sweep *left = NULL, *right = NULL;
-    int rc = plot_sweep_open(&left, dir, messages);
+    int rc = plot_sweep_open(&left, dir, to, messages);
 
     if (!rc)
-        rc = plot_sweep_open(&right, other, messages);
+        rc = plot_sweep_open(&right, other, NULL, messages);
     if (!rc)
         rc = read_both(left, right, span);
     if (!rc)

@@ -127,7 +127,7 @@ static void set_events(struct hil_figure *figure, const struct hil_event_compari
 
 /* --- the figure ------------------------------------------------------------------------------ */
 
-int hil_plot_compare(const char *first_dir, const char *second_dir,
+int hil_plot_compare(const char *first_dir, const char *second_dir, const char *to,
                      const struct hil_trace_reader *first, const struct hil_trace_reader *second,
                      const struct hil_comparison *c, const struct hil_event_comparison *events,
                      FILE *messages)
@@ -140,7 +140,7 @@ int hil_plot_compare(const char *first_dir, const char *second_dir,
     choose(&chosen, c);
     if (chosen.count == 0)
         return 0;
-    int rc = hil_figure_open(&figure, second_dir, "compare", messages);
+    int rc = hil_figure_open(&figure, to ? to : second_dir, "compare", messages);
     if (rc)
         return rc;
     hil_figure_text(&figure, "title", "A: %s", first_dir);

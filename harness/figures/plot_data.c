@@ -140,7 +140,7 @@ static int read_end(struct plot_run *run)
 /* A run without a summary is drawn too: it may have been cut off. */
 int plot_run_open(struct plot_run *run, const char *dir, FILE *messages)
 {
-    *run = (struct plot_run){.dir = dir, .messages = messages};
+    *run = (struct plot_run){.dir = dir, .to = dir, .messages = messages};
     int rc = hil_run_open_trace(&run->trace, dir, messages);
     if (rc)
         return rc;

@@ -28,7 +28,7 @@ struct plot_measure {
 };
 
 struct plot_run {
-    const char *dir;
+    const char *dir, *to; /* of the results, and of the figures */
     FILE *messages;
     struct hil_trace_reader *trace;
     const struct hil_stream_config *streams;
@@ -126,9 +126,9 @@ void plot_range_set(struct hil_figure *figure, unsigned panel, struct plot_range
 
 /* --- the figures ------------------------------------------------------------------------- */
 
-int plot_run_figures(const char *dir, struct hil_plot_span span, FILE *messages);
-int plot_sweep_figures(const char *dir, struct hil_plot_span span, FILE *messages);
-int plot_beside_figure(const char *dir, const char *other, struct hil_plot_span span,
-                       FILE *messages);
+int plot_run_figures(const char *dir, const char *to, struct hil_plot_span span, FILE *messages);
+int plot_sweep_figures(const char *dir, const char *to, struct hil_plot_span span, FILE *messages);
+int plot_beside_figure(const char *dir, const char *other, const char *to,
+                       struct hil_plot_span span, FILE *messages);
 
 #endif

@@ -233,7 +233,7 @@ static int map_draw(const struct plot_sweep *sweep, const struct map_grid *g, co
 
     if ((seen.kinds & ~(1u << MAP_NOTHING)) == 0)
         return 0;
-    const int rc = hil_figure_open(&figure, sweep->dir, map->name, sweep->messages);
+    const int rc = hil_figure_open(&figure, sweep->to, map->name, sweep->messages);
     if (rc)
         return rc;
     map_write_cells(&figure, g, map, &seen);

@@ -36,7 +36,7 @@ int plot_sweep_round_trip(const struct plot_sweep *sweep)
 
     if (key < 0)
         return 0;
-    const int rc = hil_figure_open(&figure, sweep->dir, "round-trip", sweep->messages);
+    const int rc = hil_figure_open(&figure, sweep->to, "round-trip", sweep->messages);
     if (rc)
         return rc;
     plot_sweep_key_words(sweep, key, words);

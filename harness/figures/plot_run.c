@@ -56,13 +56,14 @@ static int draw_run(const struct plot_run *run, struct hil_plot_span span)
     return rc;
 }
 
-int plot_run_figures(const char *dir, struct hil_plot_span span, FILE *messages)
+int plot_run_figures(const char *dir, const char *to, struct hil_plot_span span, FILE *messages)
 {
     struct plot_run run;
     int rc = plot_run_open(&run, dir, messages);
     if (rc)
         return rc;
 
+    run.to = to ? to : dir;
     rc = draw_run(&run, span);
     plot_run_close(&run);
     return rc;

@@ -509,7 +509,7 @@ static int draw(const struct plot_sweep *sweep, const struct picture *picture)
         plot_window(picture->view == PLOT_ALL ? sweep->from_s : 0, sweep->to_s[picture->view]);
     struct plot_range range = {INFINITY, -INFINITY};
     struct hil_figure figure;
-    int rc = hil_figure_open(&figure, sweep->dir, picture->name, sweep->messages);
+    int rc = hil_figure_open(&figure, sweep->to, picture->name, sweep->messages);
     if (rc)
         return rc;
 
@@ -548,13 +548,14 @@ static int draw_all(const struct plot_sweep *sweep, bool is_part)
     return rc;
 }
 
-int plot_sweep_open(struct plot_sweep **opened, const char *dir, FILE *messages)
+int plot_sweep_open(struct plot_sweep **opened, const char *dir, const char *to, FILE *messages)
 {
     struct plot_sweep *sweep = calloc(1, sizeof(*sweep));
     if (!sweep)
         return -ENOMEM;
 
     sweep->dir = dir;
+    sweep->to = to ? to : dir;
     sweep->messages = messages;
     const int rc = open_index(sweep);
     if (rc)
@@ -579,10 +580,10 @@ void plot_sweep_close(struct plot_sweep *sweep)
     free(sweep);
 }
 
-int plot_sweep_figures(const char *dir, struct hil_plot_span span, FILE *messages)
+int plot_sweep_figures(const char *dir, const char *to, struct hil_plot_span span, FILE *messages)
 {
     struct plot_sweep *sweep;
-    int rc = plot_sweep_open(&sweep, dir, messages);
+    int rc = plot_sweep_open(&sweep, dir, to, messages);
     if (rc)
         return rc;
 

@@ -29,7 +29,7 @@ struct plot_series {
 };
 
 struct plot_sweep {
-    const char *dir;
+    const char *dir, *to; /* of the results, and of the figures */
     FILE *messages;
     json_t *index;    /* sweep.json */
     uint64_t varying; /* a bit for each key whose value varies */
@@ -43,8 +43,9 @@ struct plot_sweep {
     double from_s, to_s[PLOT_VIEWS];    /* only PLOT_ALL does not begin at 0 */
 };
 
-/* Opens the runs. Returns 0, or a negative errno after a message. */
-int plot_sweep_open(struct plot_sweep **sweep, const char *dir, FILE *messages);
+/* Opens the runs; `to` is NULL where it is DIR itself. Returns 0, or a negative errno after a
+ * message. */
+int plot_sweep_open(struct plot_sweep **sweep, const char *dir, const char *to, FILE *messages);
 void plot_sweep_close(struct plot_sweep *sweep);
 
 /* When the longest of the runs ends, in s. */

@@ -79,7 +79,7 @@ int plot_views_open(struct hil_figure *figure, const struct plot_run *run, const
 {
     const char *invalid = hil_told_invalid(&run->told);
     char subtitle[PLOT_TEXT_BYTES];
-    const int rc = hil_figure_open(figure, run->dir, name, run->messages);
+    const int rc = hil_figure_open(figure, run->to, name, run->messages);
     if (rc)
         return rc;
 

@@ -15,22 +15,6 @@
 #include "../base/result_file.h"
 #include "../h5/run_files.h"
 
-static int make_directories(const char *path)
-{
-    char part[4096];
-
-    if (strlen(path) >= sizeof part)
-        return -ENAMETOOLONG;
-    strcpy(part, path);
-    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(part, 0777) && errno != EEXIST)
-            return -errno;
-        *slash = '/';
-    }
-    return mkdir(part, 0777) && errno != EEXIST ? -errno : 0;
-}
-
 /* A second run within the same second gets a different name. */
 static int make_default(char *path, size_t size, const char *name)
 {
@@ -39,7 +23,7 @@ static int make_default(char *path, size_t size, const char *name)
     struct tm local;
 
     strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-    int rc = make_directories("results");
+    int rc = hil_result_folders("results");
     for (int i = 1; !rc && i < 1000; i++) {
         if (i == 1)
             snprintf(path, size, "results/%s-%s", name, stamp);
@@ -114,7 +98,7 @@ int hil_results_open(char *path, size_t size, const char *wanted, const char *na
                      enum hil_results_kind kind, FILE *messages)
 {
     snprintf(path, size, "%s", wanted ? wanted : "results");
-    int rc = wanted ? make_directories(wanted) : make_default(path, size, name);
+    int rc = wanted ? hil_result_folders(wanted) : make_default(path, size, name);
     int folder = rc ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (folder < 0) {
@@ -147,7 +131,7 @@ int hil_results_hold(const char *out, const char *path, FILE *messages)
     char folder[PATH_MAX], whole[PATH_MAX];
     const bool there = access(out, F_OK) == 0;
 
-    if (!find_folder(path, folder) && (there || make_directories(out)))
+    if (!find_folder(path, folder) && (there || hil_result_folders(out)))
         return 0;
     if (!find_folder(path, folder) || !realpath(out, whole)) {
         if (!there)

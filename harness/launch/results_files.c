@@ -160,6 +160,15 @@ static bool is_kind(const char *path, enum hil_results_kind kind)
             (is_there(path, "trace.h5.journal") || is_there(path, HIL_RESULTS_PARTS)));
 }
 
+bool hil_results_are_in(const char *path)
+{
+    bool are = false;
+
+    for (unsigned kind = 0; kind < HIL_RESULTS_KINDS; kind++)
+        are |= is_kind(path, kind);
+    return are;
+}
+
 /* --- foreign files ------------------- */
 
 typedef int entry_fn(void *arg, const char *path, const char *name);

@@ -19,6 +19,9 @@ enum hil_results_kind { HIL_OF_A_RUN, HIL_OF_A_SWEEP, HIL_OF_TESTS, HIL_RESULTS_
  */
 int hil_results_clear(const char *path, enum hil_results_kind kind, FILE *messages);
 
+/* Whether there are results in the folder, of any kind. */
+bool hil_results_are_in(const char *path);
+
 /* Whether a file of results, of any kind, has this name in each folder. */
 bool hil_results_have_name(const char *name);
 

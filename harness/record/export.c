@@ -209,7 +209,7 @@ static int export_events(const struct hil_trace_reader *trace, const char *dir, 
     return rc;
 }
 
-int hil_export_csv(const char *dir, FILE *messages)
+int hil_export_csv(const char *dir, const char *to, FILE *messages)
 {
     struct hil_trace_reader *trace;
     unsigned count;
@@ -219,9 +219,9 @@ int hil_export_csv(const char *dir, FILE *messages)
 
     hil_trace_streams(trace, &count);
     for (unsigned i = 0; i < count && !rc; i++)
-        rc = export_stream(trace, i, dir, messages);
+        rc = export_stream(trace, i, to ? to : dir, messages);
     if (!rc)
-        rc = export_events(trace, dir, messages);
+        rc = export_events(trace, to ? to : dir, messages);
     hil_trace_reader_close(trace);
     return rc;
 }

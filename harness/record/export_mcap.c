@@ -467,7 +467,7 @@ static int export_named(struct mcap_export *x, const char *path)
     return rc;
 }
 
-int hil_export_mcap(const char *dir, FILE *messages)
+int hil_export_mcap(const char *dir, const char *to, FILE *messages)
 {
     struct mcap_export x = {0};
     char path[HIL_PATH_BYTES], shown[HIL_PATH_BYTES];
@@ -475,7 +475,7 @@ int hil_export_mcap(const char *dir, FILE *messages)
     if (rc)
         return rc;
 
-    rc = hil_run_path(path, dir, HIL_EXPORT_MCAP);
+    rc = hil_run_path(path, to ? to : dir, HIL_EXPORT_MCAP);
     if (!rc)
         rc = export_named(&x, path);
     hil_foreign_text(shown, sizeof shown, path, sizeof path);

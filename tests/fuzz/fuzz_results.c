@@ -52,10 +52,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(run, sizeof run, "%s/run", fuzz_folder());
     if (size > 0 && data[0] == 's') {
         fuzz_file("sweep.json", data + 1, size - 1);
-        hil_plot(fuzz_folder(), all, fuzz_messages());
+        hil_plot(fuzz_folder(), NULL, all, fuzz_messages());
     } else if (size > 0) {
         fuzz_file("run/summary.json", data + 1, size - 1);
-        hil_plot(run, all, fuzz_messages());
+        hil_plot(run, NULL, all, fuzz_messages());
     }
     return 0;
 }

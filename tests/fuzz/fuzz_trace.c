@@ -158,8 +158,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     for (int i = 0; left > 0 && i < 64; i++)
         make_part(file);
     H5Fclose(file);
-    hil_export_csv(fuzz_folder(), fuzz_messages());
-    hil_export_mcap(fuzz_folder(), fuzz_messages());
-    hil_plot(fuzz_folder(), all, fuzz_messages());
+    hil_export_csv(fuzz_folder(), NULL, fuzz_messages());
+    hil_export_mcap(fuzz_folder(), NULL, fuzz_messages());
+    hil_plot(fuzz_folder(), NULL, all, fuzz_messages());
     return 0;
 }

@@ -73,7 +73,7 @@ Test(compare, a_difference_is_told_and_judged_by_the_tolerance)
     expect_status(&e, 1);
     e = compared("--rel 24 --abs 0.001");
     expect_status(&e, 0);
-    e = compared("--abs 0.0026 --to 0.005");
+    e = compared("--abs 0.0026 --until 0.005");
     expect_status(&e, 0);
 }
 
@@ -84,7 +84,7 @@ Test(compare, a_record_that_ends_early_differs)
     struct ended e = compared("");
     expect_status(&e, 1);
     expect_printed(&e, "A ends at 0.0099 s, B at 0.0049 s\n0 of 2 signals differ\n");
-    e = compared("--to 0.0049");
+    e = compared("--until 0.0049");
     expect_status(&e, 0);
 }
 
@@ -192,9 +192,9 @@ Test(compare, events_at_other_times_and_of_one_record_differ)
     const char *figure = read_text(in_workspace("b/compare.svg"));
     cr_expect_not_null(strstr(figure, "0 of 2 signals and 8 of 11 events differ"));
 
-    e = compared("--within 0.0002 --to 0.0039");
+    e = compared("--within 0.0002 --until 0.0039");
     expect_status(&e, 0);
-    e = compared("--within 0.0001 --to 0.0039");
+    e = compared("--within 0.0001 --until 0.0039");
     expect_status(&e, 1);
     e = compared("--within 1");
     expect_status(&e, 1);

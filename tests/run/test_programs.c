@@ -156,7 +156,7 @@ Test(programs, help_lists_the_options)
         {"hiloco run", "--fix"},
         {"hiloco run", "--hosts"},
         {"hiloco plot", "--from"},
-        {"hiloco plot", "--to"},
+        {"hiloco plot", "--until"},
         {"hiloco", "--version"},
         {"controller", "--version"},
         {"converter", "--version"},
@@ -606,9 +606,11 @@ Test(programs, a_wrong_time_to_plot_is_refused)
     snprintf(line, sizeof line, "hiloco plot %s --from 0.02", in_workspace("out"));
     expect_usage_error(line, "nothing to draw from 0.02 s on: the record ends at 0.01");
     expect_usage_error("hiloco plot results --from soon", "--from soon: a time in seconds");
-    expect_usage_error("hiloco plot results --to -1", "--to -1: a time in seconds");
-    expect_usage_error("hiloco plot results --to inf", "--to inf: a time in seconds");
-    expect_usage_error("hiloco plot results --from 2 --to 2", "--from 2 must be before --to 2");
+    expect_usage_error("hiloco plot results --until -1", "--until -1: a time in seconds");
+    expect_usage_error("hiloco plot results --until inf", "--until inf: a time in seconds");
+    expect_usage_error("hiloco plot results --from 2 --until 2",
+                       "--from 2 must be before --until 2");
+    expect_usage_error("hiloco plot results --to 0.004", "--until 0.004 ends the time there");
 }
 
 /* --- which converter? ---------------- */

@@ -140,6 +140,65 @@ Test(results, a_folder_that_never_held_results_is_refused)
     cr_expect(exists(in_workspace("out/plot")));
 }
 
+static void expect_made(const char *command, const char *made)
+{
+    struct ended e = run_command("hiloco %s --to %s", command, in_workspace("made/here"));
+
+    expect_status(&e, 0);
+    cr_expect(exists(made), "%s", made);
+}
+
+/* The results stay as they are, so that they may be read-only. */
+Test(results, what_is_made_of_them_can_be_elsewhere)
+{
+    char out[200], sweep[200], line[600];
+
+    snprintf(out, sizeof out, "%s", in_workspace("out"));
+    snprintf(sweep, sizeof sweep, "%s", in_workspace("sweep"));
+
+    expect_run(RUN "--set recording.converter_decimation=1", out, 0);
+    expect_run(SWEEP "--set controller.period_us=20,30", sweep, 0);
+    snprintf(line, sizeof line, "plot %s", out);
+    expect_made(line, in_workspace("made/here/output.png"));
+    cr_expect(exists(in_workspace("made/here/plot/output.gp")));
+    snprintf(line, sizeof line, "export %s --csv --mcap", out);
+    expect_made(line, in_workspace("made/here/controller.csv"));
+    cr_expect(exists(in_workspace("made/here/events.csv")));
+    cr_expect(exists(in_workspace("made/here/trace.mcap")));
+    snprintf(line, sizeof line, "report %s %s", out, sweep);
+    expect_made(line, in_workspace("made/here/report.html"));
+    snprintf(line, sizeof line, "compare %s %s", out, out);
+    expect_made(line, in_workspace("made/here/compare.png"));
+    snprintf(line, sizeof line, "plot %s", sweep);
+    expect_made(line, in_workspace("made/here/figure.png"));
+    snprintf(line, sizeof line, "plot %s --beside %s", sweep, sweep);
+    expect_made(line, in_workspace("made/here/figure-beside.png"));
+    expect_only(out, of_a_run);
+    struct ended e = run_command("ls %s", sweep);
+    cr_expect_null(strstr(e.out, "plot"), "%s", e.out);
+}
+
+Test(results, what_is_made_of_them_is_not_mixed_with_others)
+{
+    const char *out = in_workspace("out"), *other = in_workspace("other");
+    struct ended e;
+
+    expect_run(RUN, out, 0);
+    expect_run(RUN, other, 0);
+    e = run_command("hiloco plot %s --to %s", out, other);
+    expect_status(&e, 2);
+    expect_said(&e, "other: it holds other results: name another folder");
+    expect_only(other, of_a_run);
+    e = run_command("hiloco export %s --csv --to %s/.", out, out);
+    expect_status(&e, 0);
+    e = run_command("hiloco plot %s --to %s", in_workspace("nothing"), in_workspace("new"));
+    expect_status(&e, 2);
+    cr_expect_not(exists(in_workspace("new")));
+    e = run_command("hiloco report %s --to %s --out x.html", out, in_workspace("new"));
+    expect_status(&e, 2);
+    expect_said(&e, "give one of them");
+}
+
 /* A picture is a figure where plot/ has its script. */
 Test(results, a_picture_of_the_users_own_is_not_removed)
 {

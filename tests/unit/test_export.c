@@ -15,7 +15,7 @@ TestSuite(export, .init = folder_open, .fini = folder_close);
 static int export(void)
 {
     FILE *messages = fmemopen(said, sizeof(said), "w");
-    const int rc = hil_export_csv(folder, messages);
+    const int rc = hil_export_csv(folder, NULL, messages);
 
     fclose(messages);
     return rc;
@@ -152,7 +152,7 @@ Test(export, no_folder)
 {
     FILE *messages = fmemopen(said, sizeof(said), "w");
 
-    cr_expect_eq(hil_export_csv("/nowhere/at/all", messages), -ENOENT);
+    cr_expect_eq(hil_export_csv("/nowhere/at/all", NULL, messages), -ENOENT);
     fclose(messages);
     cr_expect_str_eq(said, "/nowhere/at/all: No such file or directory\n");
 }

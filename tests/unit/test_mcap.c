@@ -23,7 +23,7 @@ static char said[512];
 static int export(void)
 {
     FILE *messages = fmemopen(said, sizeof said, "w");
-    const int rc = hil_export_mcap(folder, messages);
+    const int rc = hil_export_mcap(folder, NULL, messages);
 
     fclose(messages);
     return rc;

@@ -127,7 +127,7 @@ TestSuite(plot, .init = folder_open, .fini = folder_close);
 static int plot_span(double from_s, double to_s)
 {
     FILE *messages = fmemopen(said, sizeof(said), "w");
-    const int rc = hil_plot(folder, (struct hil_plot_span){from_s, to_s}, messages);
+    const int rc = hil_plot(folder, NULL, (struct hil_plot_span){from_s, to_s}, messages);
 
     fclose(messages);
     return rc;
@@ -561,7 +561,8 @@ static int plot_beside(const char *dir)
     FILE *messages = fmemopen(said, sizeof(said), "w");
 
     snprintf(other, sizeof(other), "%s", dir); /* which may be in_folder()'s buffer */
-    const int rc = hil_plot_beside(folder, other, (struct hil_plot_span){0, INFINITY}, messages);
+    const int rc =
+        hil_plot_beside(folder, other, NULL, (struct hil_plot_span){0, INFINITY}, messages);
     fclose(messages);
     return rc;
 }
@@ -642,7 +643,7 @@ Test(plot, a_run_that_is_not_valid_says_so)
     cr_assert_eq(plot(), 0, "%s", said);
     expect_texts("figure", (const char *const[]){"settles in 3.3 ms; not valid", NULL});
     FILE *messages = fmemopen(said, sizeof(said), "w");
-    cr_assert_eq(hil_plot(in_folder("a"), (struct hil_plot_span){0, INFINITY}, messages), 0);
+    cr_assert_eq(hil_plot(in_folder("a"), NULL, (struct hil_plot_span){0, INFINITY}, messages), 0);
     fclose(messages);
     expect_texts("a/output",
                  (const char *const[]){"NOT VALID: controller stood still for 2 s", NULL});

@@ -91,7 +91,7 @@ static char said[4096];
 static int plot(double from_s, double to_s)
 {
     FILE *messages = fmemopen(said, sizeof said, "w");
-    const int rc = hil_plot(folder, (struct hil_plot_span){from_s, to_s}, messages);
+    const int rc = hil_plot(folder, NULL, (struct hil_plot_span){from_s, to_s}, messages);
 
     fclose(messages);
     return rc;

@@ -151,8 +151,8 @@ static int read_all(void)
 {
     const struct hil_plot_span all = {0, INFINITY};
     FILE *messages = fmemopen(said, sizeof said, "w");
-    const int plotted = hil_plot(folder, all, messages);
-    const int exported = hil_export_csv(folder, messages);
+    const int plotted = hil_plot(folder, NULL, all, messages);
+    const int exported = hil_export_csv(folder, NULL, messages);
 
     fclose(messages);
     return plotted ? plotted : exported;
@@ -448,7 +448,8 @@ Test(trace_hostile, a_sweep_of_other_folders)
     put("sweep/sweep.json", "{\"keys\": [\"a\"], \"points\": [{\"dir\": \"..\", \"values\": "
                             "[\"1\"]}, {\"dir\": \"../\", \"values\": [\"2\"]}]}");
     FILE *messages = fmemopen(said, sizeof said, "w");
-    cr_expect_lt(hil_plot(in_folder("sweep"), (struct hil_plot_span){0, INFINITY}, messages), 0);
+    cr_expect_lt(hil_plot(in_folder("sweep"), NULL, (struct hil_plot_span){0, INFINITY}, messages),
+                 0);
     fclose(messages);
     cr_expect(strstr(said, "no run to draw"), "%s", said);
 }
