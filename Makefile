@@ -320,7 +320,7 @@ $(BUILD)/fmu/make_bad: $(call objects,tests/fmu/make_bad.c)
 	$(LINK) -o $@ $^ $$(pkg-config --libs libzip)
 
 # The tests of tests/unit that run on every fabric.
-CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises members replicas
+CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises members
 
 $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c \
                                                 tests/verdicts.c tests/own_network.c) $(ARCHIVES)
@@ -389,7 +389,7 @@ TCP_TESTS := limits channels scenario network
 ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 
 # The number of mutants, so that none gets lost, and the commands that compile and link one.
-MUTANT_COUNT := 70
+MUTANT_COUNT := 59
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
 
 TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm \

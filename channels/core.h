@@ -70,10 +70,6 @@ bool loco_atomic_gone(const struct loco_atomic_array *array, uint32_t node, uint
 int loco_ringbuffer_send_limited(struct loco_ringbuffer *ring, const void *message, size_t size,
                                  uint64_t *position, uint64_t timeout_ns);
 
-/* Whether receiver `m` has acknowledged up to `position`, be it lost or not. */
-bool loco_ringbuffer_acknowledged_by(const struct loco_ringbuffer *ring, unsigned m,
-                                     uint64_t position);
-
 /* Gives back a mem_ref of the calling thread that the ack's operations may still be using. */
 void loco_mem_ref_put_after(struct loco_manager *manager, void *block, struct loco_ack ack);
 

@@ -149,16 +149,10 @@ static uint64_t ring_acknowledged_by(const struct loco_ringbuffer *rb, unsigned 
     return acknowledged;
 }
 
-bool loco_ringbuffer_acknowledged_by(const struct loco_ringbuffer *rb, unsigned m,
-                                     uint64_t position)
-{
-    return !ring_before(ring_acknowledged_by(rb, m), position);
-}
-
 bool loco_ringbuffer_acknowledged(const struct loco_ringbuffer *rb, uint64_t position)
 {
     for (unsigned m = 0; m < rb->channel.member_count; m++)
-        if (!ring_member_lost(rb, m) && !loco_ringbuffer_acknowledged_by(rb, m, position))
+        if (!ring_member_lost(rb, m) && ring_before(ring_acknowledged_by(rb, m), position))
             return false;
     return true;
 }

@@ -12,7 +12,6 @@
 #include "kvstore_left.h"
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
-#include "kvstore_view.h"
 
 /* --- setup -------------------------------------------------------------------------------- */
 
@@ -23,19 +22,6 @@ static bool store_config_is_sound(const struct loco_kvstore_config *c, uint32_t 
     return c->value_size >= LOCO_KV_VALUE_MIN && c->value_size <= LOCO_KV_VALUE_MAX &&
            c->capacity > 0 && c->capacity <= UINT32_MAX - nodes &&
            c->placement <= LOCO_KV_AT_INSERTER && loco_room_is_empty(c->room, sizeof c->room);
-}
-
-/* As many nodes as there are replicas may be lost, so the others must be able to go on. */
-static bool store_has_room_for_replicas(struct loco_manager *m, const char *name, size_t replicas)
-{
-    const uint32_t limit = kv_view_limit(m);
-
-    if (replicas > limit)
-        loco_log(m, LOCO_ERROR,
-                 "channel %s: %zu replicas are too many: on this fabric a kvstore of %u nodes goes "
-                 "on without %u of them",
-                 name, replicas, m->count, limit);
-    return replicas <= limit;
 }
 
 static void store_config_complete(struct loco_kvstore_config *c, uint32_t nodes)
@@ -70,16 +56,12 @@ static int store_make_parts(struct loco_kvstore *s)
 {
     const struct loco_kvstore_config *c = &s->config;
     struct loco_manager *m = s->channel.mgr;
-    int rc = c->replicas ? kv_view_open(&s->view, &s->channel) : 0;
-    /* Each view has locks of its own. */
-    const size_t locks = s->locks_each * (s->view ? 1 + (size_t)s->view->limit : 1);
+    int rc = kv_slots_open(&s->slots, &s->channel, c);
 
-    if (!rc)
-        rc = kv_slots_open(&s->slots, &s->channel, c);
     if (!rc)
         rc = kv_index_open(&s->index, m->count, s->slots->hosted, (size_t)KV_IN_FLIGHT * m->count);
     if (!rc)
-        rc = loco_atomic_array_init(&s->locks, m, &s->channel, "locks", locks, LOCO_ALL, 0);
+        rc = loco_atomic_array_init(&s->locks, m, &s->channel, "locks", s->locks_each, LOCO_ALL, 0);
     if (!rc)
         rc = kv_trackers_open(s);
     if (!rc)
@@ -94,12 +76,10 @@ static void store_on_connect(struct loco_channel *c, uint32_t node)
 
 static void store_on_lost(struct loco_channel *c, uint32_t node)
 {
-    const struct loco_kvstore *s = (const struct loco_kvstore *)c;
+    struct kv_slots *slots = ((struct loco_kvstore *)c)->slots;
 
-    if (s->slots) /* the store may be under construction */
-        kv_slots_part(s->slots, node);
-    if (s->view)
-        kv_view_lose(s->view, node);
+    if (slots) /* the store may be under construction */
+        kv_slots_part(slots, node);
 }
 
 static const struct loco_channel_ops store_ops = {.on_connect = store_on_connect,
@@ -110,8 +90,7 @@ int loco_kvstore_init(struct loco_kvstore *s, struct loco_manager *manager,
                       const struct loco_kvstore_config *config)
 {
     *s = (struct loco_kvstore){.config = *config};
-    if (!store_config_is_sound(config, manager->count) ||
-        !store_has_room_for_replicas(manager, name, config->replicas))
+    if (!store_config_is_sound(config, manager->count))
         return -EINVAL;
     store_config_complete(&s->config, manager->count);
     s->locks_each = (s->config.locks + manager->count - 1) / manager->count;
@@ -159,7 +138,6 @@ int loco_kvstore_fini_timed(struct loco_kvstore *s, uint64_t timeout_ns)
         loco_atomic_array_fini(&s->locks);
     loco_channel_fini(&s->channel); /* store_on_lost uses the slots until here */
     kv_slots_close(s->slots);
-    kv_view_close(s->view);
     kv_index_close(s->index);
     *s = (struct loco_kvstore){0};
     return 0;
@@ -233,9 +211,7 @@ static void call_start_delete(struct loco_kv_op *op, uint64_t key, const void *v
 static uint64_t call_wake_time(const struct loco_kvstore *s, const struct loco_kv_op *op,
                                uint64_t until)
 {
-    const bool unsettled = s->view && !kv_view_is_settled(kv_view_now(s->view));
-    const uint64_t patience =
-        op->kind == LOCO_KV_READ && !unsettled ? s->config.torn_ns : s->config.owner_ns;
+    const uint64_t patience = op->kind == LOCO_KV_READ ? s->config.torn_ns : s->config.owner_ns;
     const uint64_t gives_up = op->since + patience + 1;
 
     if (!op->since || gives_up <= loco_clock(s->channel.mgr))

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 
-#include "kvstore_view.h"
-
 /* How often a window hands one ticket on. */
 enum { HANDOVERS_MAX = 16 };
 
@@ -42,25 +40,11 @@ static struct loco_kv_op *line_leave(struct loco_kv_op *op)
 
 /* --- one lock -------------------------------------------------------------------------------- */
 
-static kv_step lock_begin, lock_judge_turn;
+static kv_step lock_judge_turn;
 
-/* Lets the operation, and those in line behind it, begin again in the view that follows. */
-static bool lock_begin_again(struct loco_kv_op *op)
-{
-    while (op) {
-        struct loco_kv_op *behind = line_leave(op);
-        kv_op_next(op, lock_begin);
-        op = behind;
-    }
-    return KV_LATER;
-}
-
-/* Ends the operation, and those in line behind it, with `error`: they cannot have the lock. With
- * replicas, a lock whose host is lost moves to another node. */
+/* Ends the operation, and those in line behind it, with `error`: they cannot have the lock. */
 static bool lock_fail(struct loco_kv_op *op, int error)
 {
-    if (kv_op_store(op)->view && error == -ECONNRESET)
-        return lock_begin_again(op);
     while (op) {
         struct loco_kv_op *behind = line_leave(op);
         kv_op_finish(op, error);
@@ -80,39 +64,21 @@ static bool lock_is_orphaned(struct loco_kv_op *op, uint32_t serving)
            kv_op_has_waited(op, kv_op_store(op)->config.owner_ns);
 }
 
-static bool lock_view_is_over(const struct loco_kv_op *op)
-{
-    return kv_op_store(op)->view && kv_view_is_over(op);
-}
-
-bool kv_lock_begin_again(struct loco_kv_op *op)
-{
-    kv_view_release(kv_op_store(op)->view);
-    return lock_begin_again(op);
-}
-
 static bool lock_is_granted(struct loco_kv_op *op)
 {
-    struct kv_view *view = kv_op_store(op)->view;
-
-    if (view && !kv_view_hold(view, op->view))
-        return lock_begin_again(op);
     return op->left ? kv_lock_release(op, -ETIMEDOUT) : kv_held_step(op)(op, 0);
 }
 
 static bool lock_wait_turn(struct loco_kv_op *op, uint64_t word)
 {
-    const struct loco_kvstore *s = kv_op_store(op);
     uint32_t serving = kv_lock_serving(word);
 
-    if (lock_view_is_over(op))
-        return lock_begin_again(op);
     if (serving == op->ticket)
         return lock_is_granted(op);
-    if (!s->view && lock_is_orphaned(op, serving))
+    if (lock_is_orphaned(op, serving))
         return lock_fail(op, -EOWNERDEAD);
-    op->seen = serving;
-    kv_op_then(op, lock_judge_turn, loco_atomic_post_load(kv_lock_word(op, s), op->word));
+    kv_op_then(op, lock_judge_turn,
+               loco_atomic_post_load(kv_lock_word(op, kv_op_store(op)), op->word));
     return KV_LATER;
 }
 
@@ -146,48 +112,14 @@ static bool line_wait(struct loco_kv_op *op, int error)
     return KV_LATER;
 }
 
-static bool lock_queue(struct loco_kv_op *op)
+bool kv_lock_acquire(struct loco_kv_op *op)
 {
     return line_join(op) ? kv_op_next(op, line_wait) : lock_take_ticket(op);
 }
 
-/* With replicas: finds the lock that the key has in the operation's view. Each view has locks of
- * its own, as a lost node may have held any lock of the view before. If the lock's host is lost,
- * the next node has the lock; it may then be another key's lock as well. */
-static void lock_find_in_view(struct loco_kv_op *op, const struct loco_kvstore *store)
-{
-    kv_lock_find(op, store);
-    while (kv_view_has_lost(store->view, op->lock_host))
-        op->lock_host = (op->lock_host + 1) % store->channel.mgr->count;
-    op->lock_index += kv_view_lost_count(store->view) * store->locks_each;
-}
-
-/* With replicas: takes the lock that the key has in the present view. */
-static bool lock_begin(struct loco_kv_op *op, int error)
-{
-    const struct loco_kvstore *s = kv_op_store(op);
-    int rc = kv_view_enter(op);
-
-    (void)error;
-    if (rc && rc != -EAGAIN)
-        return kv_op_finish(op, rc);
-    if (!rc) {
-        lock_find_in_view(op, s);
-        if (!kv_view_is_over(op))
-            return lock_queue(op);
-    }
-    kv_op_next(op, lock_begin);
-    return KV_LATER;
-}
-
-bool kv_lock_acquire(struct loco_kv_op *op)
-{
-    return kv_op_store(op)->view ? lock_begin(op, 0) : lock_queue(op);
-}
-
 bool kv_lock_hands_over(const struct loco_kv_op *op)
 {
-    return op->behind && op->handovers < HANDOVERS_MAX && !lock_view_is_over(op);
+    return op->behind && op->handovers < HANDOVERS_MAX;
 }
 
 static bool lock_hand_over(struct loco_kv_op *op, int result)
@@ -202,51 +134,21 @@ static bool lock_hand_over(struct loco_kv_op *op, int result)
     return KV_ON;
 }
 
-/* The operation's result counts once no node is left that could still use what a lost node has. */
-static bool lock_settled(struct loco_kv_op *op, int error)
-{
-    int rc = lock_view_is_over(op) ? kv_view_enter(op) : 0;
-
-    (void)error;
-    if (rc == -EAGAIN) {
-        kv_op_next(op, lock_settled);
-        return KV_LATER;
-    }
-    return kv_op_finish(op, rc ? rc : op->result);
-}
-
 static bool lock_released(struct loco_kv_op *op, int error)
 {
-    if (kv_op_store(op)->view)
-        return lock_settled(op, 0);
     return kv_op_finish(op, op->result ? op->result : error);
-}
-
-/* A lock whose view is over is not released to anyone: what its next holder does in that view would
- * come after this node has left it. */
-static bool lock_end_with_view(struct loco_kv_op *op)
-{
-    struct loco_kv_op *behind = line_leave(op);
-
-    lock_begin_again(behind);
-    return lock_settled(op, 0);
 }
 
 bool kv_lock_release(struct loco_kv_op *op, int result)
 {
-    const struct loco_kvstore *s = kv_op_store(op);
+    const struct loco_atomic_word lock = kv_lock_word(op, kv_op_store(op));
 
     if (kv_lock_hands_over(op))
         return lock_hand_over(op, result);
-    op->result = result;
-    if (s->view)
-        kv_view_release(s->view);
-    if (lock_view_is_over(op))
-        return lock_end_with_view(op);
     struct loco_kv_op *next = line_leave(op);
-    kv_op_then(
-        op, lock_released,
-        loco_atomic_post_fetch_add(kv_lock_word(op, s), kv_lock_pass_on(op->ticket), op->word));
+    op->result = result;
+    kv_op_then(op, lock_released,
+               loco_atomic_post_fetch_add(lock, kv_lock_pass_on(op->ticket), op->word));
     if (next)
         lock_take_ticket(next);
     return KV_ON;

@@ -79,8 +79,4 @@ bool kv_lock_hands_over(const struct loco_kv_op *op);
  * lock's own link. */
 bool kv_lock_release(struct loco_kv_op *op, int result);
 
-/* With replicas: releases the lock, and begins to acquire it again in the view that follows.
- * Nothing that the operation has written must count. */
-bool kv_lock_begin_again(struct loco_kv_op *op);
-
 #endif

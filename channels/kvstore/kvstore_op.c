@@ -74,23 +74,69 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../fabric/words.h"
 #include "../loco/memory.h"
+#include "../thread_links.h"
 #include "kvstore_left.h"
 #include "kvstore_locks.h"
-#include "kvstore_memory.h"
-#include "kvstore_replicas.h"
+#include "kvstore_slots.h"
 #include "kvstore_tracker.h"
 
 /* --- the slot -------------------------------------------------------------------------------- */
+
+static bool slot_is_here(const struct loco_kv_op *op)
+{
+    return op->host == kv_op_manager(op)->id;
+}
+
+static unsigned slot_member(const struct loco_kv_op *op)
+{
+    return op->host - (op->host > kv_op_manager(op)->id); /* all nodes but this one */
+}
 
 static size_t slot_offset(const struct loco_kv_op *op)
 {
     return kv_slot_at(kv_op_store(op)->slots, op->slot);
 }
 
+/* Reads a slot that this CPU can reach, at whichever host it is: so own and remote slots take the
+ * same path, without a branch that is mispredicted half of the time. Returns false if the CPU
+ * cannot reach it. */
+static inline bool slot_read_near(const struct loco_kv_op *op, void *to, size_t size)
+{
+    const unsigned char *near = kv_slots_nearby(kv_op_store(op)->slots, op->host);
+
+    if (!near)
+        return false;
+    loco_place_stores(); /* a read comes after the writes before it */
+    loco_copy(to, near + slot_offset(op), size);
+    atomic_thread_fence(memory_order_acquire);
+    return true;
+}
+
+/* Reads the slot's first `size` bytes, and sets the step that is taken then. */
+static bool slot_read(struct loco_kv_op *op, void *to, size_t size, kv_step *step)
+{
+    struct loco_region *region = kv_op_store(op)->slots->region;
+
+    if (slot_read_near(op, to, size))
+        return kv_op_next(op, step);
+    return kv_op_then(op, step,
+                      loco_region_read(region, slot_member(op), slot_offset(op), to, size));
+}
+
+/* Posts a write. Returns 0 or an error of loco_region_write. */
 static int slot_write(struct loco_kv_op *op, size_t within, const void *from, size_t size)
 {
-    return kv_memory_write(op, op->host, slot_offset(op) + within, from, size);
+    struct loco_region *region = kv_op_store(op)->slots->region;
+    const size_t offset = slot_offset(op) + within;
+
+    op->wrote = op->host;
+    if (!slot_is_here(op))
+        return loco_region_write(region, slot_member(op), offset, from, size).error;
+    atomic_thread_fence(memory_order_release);
+    loco_copy((unsigned char *)region->memory + offset, from, size);
+    return 0;
 }
 
 static int slot_write_state(struct loco_kv_op *op, bool valid)
@@ -103,7 +149,8 @@ static int slot_write_state(struct loco_kv_op *op, bool valid)
 /* Sets the step that is taken when the operation's writes to the slot are placed. */
 static bool slot_then_placed(struct loco_kv_op *op, kv_step *step)
 {
-    return kv_memory_then_placed(op, op->host, slot_offset(op), step);
+    return slot_is_here(op) ? kv_op_next(op, step)
+                            : slot_read(op, op->word, sizeof *op->word, step);
 }
 
 static bool slot_release(struct loco_kv_op *op, int error)
@@ -134,8 +181,7 @@ static kv_step read_judge;
 
 static bool read_slot(struct loco_kv_op *op)
 {
-    return kv_memory_read(op, op->host, slot_offset(op), op->copy,
-                          kv_slot_size(kv_op_store(op)->slots), read_judge);
+    return slot_read(op, op->copy, kv_slot_size(kv_op_store(op)->slots), read_judge);
 }
 
 static bool read_again(struct loco_kv_op *op)
@@ -160,28 +206,10 @@ static bool read_judge(struct loco_kv_op *op, int error)
     return kv_op_finish(op, seen == KV_PRESENT ? 0 : -ENOENT);
 }
 
-static void read_in_view(struct loco_kv_op *op)
-{
-    kv_op_next(op, kv_replicas_read);
-    kv_op_take_steps(op);
-}
-
-/* The index does not have the key. */
-static void read_nowhere(struct loco_kv_op *op)
-{
-    if (kv_op_store(op)->view)
-        read_in_view(op); /* this node may not go on, and then its index says nothing */
-    else
-        kv_op_finish(op, -ENOENT);
-}
-
 /* Reads the slot that was guessed. If this CPU can reach it, the read usually ends here. */
 static void read_begin(struct loco_kv_op *op)
 {
-    if (kv_op_store(op)->view)
-        read_in_view(op);
-    else if (kv_memory_read_near(op, op->host, slot_offset(op), op->copy,
-                                 kv_slot_size(kv_op_store(op)->slots)))
+    if (slot_read_near(op, op->copy, kv_slot_size(kv_op_store(op)->slots)))
         read_judge(op, 0);
     else
         read_slot(op);
@@ -291,18 +319,13 @@ static bool delete_locked(struct loco_kv_op *op, int error)
 
 kv_step *kv_held_step(const struct loco_kv_op *op)
 {
-    static kv_step *const one_copy[] = {
+    static kv_step *const steps[] = {
         [LOCO_KV_INSERT] = insert_locked,
         [LOCO_KV_UPDATE] = update_locked,
         [LOCO_KV_DELETE] = delete_locked,
     };
-    static kv_step *const copies[] = {
-        [LOCO_KV_INSERT] = kv_replicas_insert,
-        [LOCO_KV_UPDATE] = kv_replicas_update,
-        [LOCO_KV_DELETE] = kv_replicas_delete,
-    };
 
-    return (kv_op_store(op)->view ? copies : one_copy)[op->kind];
+    return steps[op->kind];
 }
 
 /* --- windows --------------------------------------------------------------------------------- */
@@ -328,7 +351,7 @@ static void window_begin_young(struct loco_kv_window *w)
         if (kv_op_guess(op))
             window_prefetch(op);
         else if (op->kind == LOCO_KV_READ)
-            read_nowhere(op);
+            kv_op_finish(op, -ENOENT);
     }
     for (unsigned i = 0; i < count; i++) {
         struct loco_kv_op *op = w->young[i];
@@ -356,7 +379,7 @@ static void window_begin_read(struct loco_kv_window *w, struct loco_kv_op *op)
     if (kv_op_guess(op))
         read_begin(op);
     else
-        read_nowhere(op);
+        kv_op_finish(op, -ENOENT);
 }
 
 static bool op_begin(struct loco_kv_op *op, int error)
@@ -472,29 +495,20 @@ bool kv_op_move_on(struct loco_kv_op *op)
     return op_comes_after_writes(op) && kv_op_take_steps(op);
 }
 
-/* How an operation's part of the memory begins: a word; a slot's copy or, with replicas, a record;
- * and then, with replicas, a slot's image. */
-static size_t window_image_at(const struct kv_slots *s)
+/* An operation's part of the memory: a word, and a slot's copy. */
+static size_t window_pitch(const struct loco_kv_window *w)
 {
-    return sizeof(uint64_t) + (s->replicas ? kv_record_size(s->value_size) : kv_slot_size(s));
-}
-
-static size_t window_pitch(const struct kv_slots *s)
-{
-    return window_image_at(s) + (s->replicas ? kv_slot_size(s) : 0);
+    return sizeof(uint64_t) + kv_slot_size(w->store->slots);
 }
 
 static void window_lay_out(struct loco_kv_window *w)
 {
-    const struct kv_slots *s = w->store->slots;
-
     for (unsigned i = 0; i < w->size; i++) {
-        unsigned char *at = (unsigned char *)w->memory + i * window_pitch(s);
+        unsigned char *at = (unsigned char *)w->memory + i * window_pitch(w);
         w->ops[i].window = w;
         w->ops[i].word = (uint64_t *)(void *)at;
         w->ops[i].copy = at + sizeof(uint64_t);
-        w->ops[i].value = w->ops[i].copy + (s->replicas ? KV_RECORD_VALUE_AT : KV_VALUE_AT);
-        w->ops[i].image = at + window_image_at(s);
+        w->ops[i].value = w->ops[i].copy + KV_VALUE_AT;
     }
 }
 
@@ -509,7 +523,7 @@ int loco_kv_window_open(struct loco_kv_window **window, struct loco_kvstore *sto
     w->coherent = m->fabric->capabilities & LOCO_COHERENT;
     w->size = size;
     w->ops = calloc(size, sizeof *w->ops);
-    w->memory_size = size * window_pitch(store->slots);
+    w->memory_size = size * window_pitch(w);
     pthread_mutex_lock(&m->lock);
     int rc = w->ops ? loco_memory_cut(m, w->memory_size, &w->memory, &w->where) : -ENOMEM;
     pthread_mutex_unlock(&m->lock);

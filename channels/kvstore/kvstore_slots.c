@@ -23,11 +23,6 @@ static inline uint64_t slot_digest(const unsigned char *value, size_t value_size
     return word;
 }
 
-uint64_t kv_value_digest(const unsigned char *value, size_t value_size)
-{
-    return slot_digest(value, value_size);
-}
-
 /* The same value has different checksums for different keys and different uses of the slot. */
 static inline uint64_t slot_checksum(const struct kv_slots *s, const unsigned char *copy,
                                      uint64_t hash, uint64_t counter)
@@ -157,8 +152,7 @@ static int slots_make(struct kv_slots *s, struct loco_channel *c, enum loco_kv_p
     s->owner = everywhere ? m->id : 0;
     s->hosted = s->own * s->owners;
     s->home_lines = everywhere ? slots_home_lines(s->owners * s->stride) : 0;
-    const size_t copies = 1 + (size_t)s->replicas;
-    int rc = loco_channel_region(c, "slots", copies * s->hosted * s->stride, &s->region);
+    int rc = loco_channel_region(c, "slots", s->hosted * s->stride, &s->region);
     s->spares = calloc(m->count, sizeof *s->spares);
     s->nearby = calloc(m->count, sizeof *s->nearby);
     if (!rc && (!s->spares || !s->nearby))
@@ -185,7 +179,6 @@ int kv_slots_open(struct kv_slots **slots, struct loco_channel *channel,
     s->node_count = channel->mgr->count;
     s->value_size = config->value_size;
     s->capacity = config->capacity;
-    s->replicas = (uint32_t)config->replicas;
     s->stride = slot_stride(kv_slot_size(s));
     int rc = slots_make(s, channel, config->placement);
     if (rc)

@@ -25,14 +25,11 @@
 #define LOCO_KVSTORE_SLOTS_H
 
 #include "../loco/kvstore.h"
-#include "../loco/memory.h"
 #include "kvstore_index.h"
-#include "kvstore_record.h"
 
 struct kv_slots {
     struct loco_region *region;
     size_t value_size, stride; /* bytes; of the value, and from slot to slot */
-    uint32_t replicas;         /* not 0: the slots are as kvstore_record.h describes */
     uint32_t node_count;
     uint32_t hosted;          /* at each host */
     uint32_t owners, owner;   /* of a host's slots, and which of them this node is */
@@ -57,8 +54,6 @@ static inline size_t kv_value_room(const struct kv_slots *slots)
 
 static inline size_t kv_slot_size(const struct kv_slots *slots)
 {
-    if (slots->replicas)
-        return KV_RECORDS * kv_record_size(slots->value_size);
     return KV_VALUE_AT + kv_value_room(slots) + sizeof(uint64_t);
 }
 
@@ -77,8 +72,7 @@ static inline const unsigned char *kv_slots_nearby(const struct kv_slots *slots,
     return atomic_load_explicit(&slots->nearby[host], memory_order_acquire);
 }
 
-/* Fetches a slot into the cache, for a read or for a write, if this CPU can reach it. With replicas
- * that is the first copy, and both of its records if they are short. */
+/* Fetches a slot into the cache, for a read or for a write, if this CPU can reach it. */
 static inline void kv_slot_prefetch(const struct kv_slots *slots, uint32_t host, uint32_t slot,
                                     bool writes)
 {
@@ -88,8 +82,6 @@ static inline void kv_slot_prefetch(const struct kv_slots *slots, uint32_t host,
         __builtin_prefetch(base + kv_slot_at(slots, slot), 1);
     else if (base)
         __builtin_prefetch(base + kv_slot_at(slots, slot));
-    if (base && slots->replicas)
-        __builtin_prefetch(base + kv_slot_at(slots, slot) + LOCO_CACHE_LINE);
 }
 
 enum { KV_HOMES = 2 };
@@ -113,9 +105,6 @@ static inline void kv_slots_prefetch_homes(const struct kv_slots *slots, uint32_
     }
 }
 
-/* Stands for the value in a checksum. */
-uint64_t kv_value_digest(const unsigned char *value, size_t value_size);
-
 /* Completes the copy of a slot, which has its value already: adds the checksum, and word 0 with the
  * valid bit off. */
 void kv_slot_seal(const struct kv_slots *slots, void *copy, uint64_t hash, uint64_t counter);
@@ -137,12 +126,6 @@ void kv_slots_close(struct kv_slots *slots);
 /* Must be called when the host has connected, and when it is lost. */
 void kv_slots_meet(struct kv_slots *slots, uint32_t host);
 void kv_slots_part(struct kv_slots *slots, uint32_t host);
-
-/* The node that gives the slot to keys. */
-static inline uint32_t kv_slots_owner(const struct kv_slots *slots, struct kv_place place)
-{
-    return slots->owners > 1 ? place.slot % slots->owners : place.host;
-}
 
 /* Takes one of this node's slots at `host` for a new key, and increments its counter. Returns 0 or
  * -ENOSPC. */

@@ -33,7 +33,6 @@
 #include "../fabric/words.h"
 #include "kvstore_left.h"
 #include "kvstore_slots.h"
-#include "kvstore_view.h"
 
 /* --- setup -------------------------------------------------------------------------------- */
 
@@ -81,34 +80,16 @@ static void tracker_apply_added(struct loco_kvstore *s, uint64_t hash, struct kv
             s->channel.name);
 }
 
-static void tracker_apply_removed(struct loco_kvstore *s, uint64_t hash, struct kv_place place)
-{
-    if (kv_index_remove(s->index, hash, place))
-        kv_slots_put(s->slots, place);
-}
-
-/* Removes the entry of a key that is about to be inserted: a node died before it had inserted the
- * key, or after it had deleted it. */
-static void tracker_forget(struct loco_kvstore *s, uint64_t hash)
-{
-    const struct kv_place place = kv_index_find(s->index, hash);
-
-    if (place.host != KV_NOWHERE)
-        tracker_apply_removed(s, hash, place);
-}
-
 static void tracker_apply(struct loco_kvstore *s, const struct kv_change *c)
 {
     const struct kv_place place = {.host = c->host, .slot = c->slot, .counter = c->counter};
 
-    if (s->view && c->kind == KV_ADDED)
-        tracker_forget(s, c->hash);
     /* A slot may be used again before every node has heard of the end of its last use. A node that
      * still looks for that use sees another counter. */
     if (c->kind == KV_ADDED)
         tracker_apply_added(s, c->hash, place);
-    else
-        tracker_apply_removed(s, c->hash, place);
+    else if (kv_index_remove(s->index, c->hash, place))
+        kv_slots_put(s->slots, place);
 }
 
 int kv_change_make(struct loco_kv_op *op, enum kv_change_kind kind)
@@ -127,24 +108,9 @@ int kv_change_make(struct loco_kv_op *op, enum kv_change_kind kind)
     return rc == -ETIMEDOUT ? -EAGAIN : rc;
 }
 
-/* With replicas: whether every node that is not lost in the view has acknowledged. */
-static bool tracker_known_in_view(const struct loco_kvstore *s, uint64_t position)
-{
-    const struct loco_ringbuffer *ring = tracker_own_ring(s);
-
-    for (unsigned m = 0; m < ring->channel.member_count; m++)
-        if (!kv_view_has_lost(s->view, ring->channel.members[m].node) &&
-            !loco_ringbuffer_acknowledged_by(ring, m, position))
-            return false;
-    return true;
-}
-
 bool kv_change_known(const struct loco_kv_op *op)
 {
-    const struct loco_kvstore *s = kv_op_store(op);
-
-    return s->view ? tracker_known_in_view(s, op->position)
-                   : loco_ringbuffer_acknowledged(tracker_own_ring(s), op->position);
+    return loco_ringbuffer_acknowledged(tracker_own_ring(kv_op_store(op)), op->position);
 }
 
 /* --- the tracker thread ------------------------------------------------------------------- */
@@ -170,13 +136,10 @@ unsigned loco_kvstore_serve(struct loco_kvstore *s)
 
     if (atomic_exchange_explicit(&s->serving, true, memory_order_acquire))
         return 0;
-    const uint64_t view = s->view ? kv_view_now(s->view) : 0;
     for (uint32_t sender = 0; sender < s->channel.mgr->count; sender++)
         if (sender != s->channel.mgr->id)
             count += tracker_follow(s, &s->trackers[sender]);
     kv_calls_move_on(s);
-    if (s->view)
-        count += kv_view_move_on(s->view, view);
     atomic_store_explicit(&s->serving, false, memory_order_release);
     return count;
 }

@@ -20,26 +20,16 @@
  * Order: an operation that has returned is seen by every operation that starts after it, at any
  * node. Nothing but the store's own memory is ordered.
  *
- * What happens when a node is lost depends on `replicas`:
+ * Each value has one copy. When a node is lost, so are the values in its memory: operations on
+ * their keys return -ECONNRESET. So do writes of keys whose lock it hosted; with
+ * LOCO_KV_AT_INSERTER those are other keys. A key whose value is lost can be deleted and inserted
+ * again if its lock is at another node. Inserts and deletes go on without the lost node's
+ * acknowledgement. docs/paper.md says what to use for values that must outlive a node.
  *
- *   Without replicas the values in its memory are lost: operations on their keys return
- *   -ECONNRESET. So do writes of keys whose lock it hosted; with LOCO_KV_AT_INSERTER those
- *   are other keys. A key whose value is lost can be deleted and inserted again if its lock
- *   is at another node. A node that is lost within an insert, update or delete keeps that
- *   key's lock. Operations that need the lock return -EOWNERDEAD once it has not moved for
- *   owner_ns. So while a node is lost, no other node may stand still for that long within an
- *   operation.
- *
- *   With replicas each value is at so many further nodes, and as many nodes may be lost
- *   without losing a value. Operations go on, with all keys, as soon as every other node has
- *   heard of the loss. What the lost node was doing has taken effect, or not, or does so
- *   later; no lock stays behind. Lost copies are not made anew. If all copies of a value are
- *   lost, operations on its key return -ECONNRESET; it can be deleted and inserted again. A
- *   write takes longer with each copy, and a read fetches twice the bytes: `make bench` shows
- *   how much. docs/memory-model.md says what happens when a network falls apart.
- *
- * In either case inserts and deletes go on without the lost node's acknowledgement. A node that
- * restarts is not taken back: it takes part again once all nodes have constructed the store again.
+ * A node that is lost within an insert, update or delete keeps that key's lock. Operations that
+ * need the lock return -EOWNERDEAD once it has not moved for owner_ns. So while a node is lost, no
+ * other node may stand still for that long within an operation. A node that restarts is not taken
+ * back: it takes part again once all nodes have constructed the store again.
  */
 #ifndef LOCO_KVSTORE_H
 #define LOCO_KVSTORE_H
@@ -69,21 +59,15 @@ struct loco_kvstore_config {
 
     /* Optional; 0 takes the default. */
     enum loco_kv_placement placement; /* default LOCO_KV_AT_LOCK */
-    uint32_t locks;   /* of all nodes together; default one for four keys, at least 64 a node */
-    unsigned calls;   /* synchronous calls of one node at a time; more have to wait; default 16 */
-    uint64_t torn_ns; /* how long a read of a half-written slot is tried again; default 100 ms */
-    /* How long a lock may stand still once a node is lost; with replicas, how long an operation
-     * waits for the others to hear of the loss. Default 2 s. */
-    uint64_t owner_ns;
-    /* How many further copies each value has; default 0. Fewer than half of the nodes; on coherent
-     * memory (LOCO_COHERENT), where a lost node is surely dead, fewer than all. */
-    size_t replicas;
-    uint64_t room[3];
+    uint32_t locks;    /* of all nodes together; default one for four keys, at least 64 a node */
+    unsigned calls;    /* synchronous calls of one node at a time; more have to wait; default 16 */
+    uint64_t torn_ns;  /* how long a read of a half-written slot is tried again; default 100 ms */
+    uint64_t owner_ns; /* how long a lock may stand still once a node is lost; default 2 s */
+    uint64_t room[4];
 };
 
 struct kv_index;
 struct kv_slots;
-struct kv_view;
 struct loco_kv_window;
 
 struct loco_kvstore {
@@ -102,14 +86,13 @@ struct loco_kvstore {
     LOCO_ATOMIC(unsigned) tracking; /* calls of loco_kvstore_track, and the store's own thread */
     pthread_t thread;
     bool started;
-    struct kv_view *view; /* with replicas; else NULL */
-    uint64_t room[7];
+    uint64_t room[8];
 };
 
 /* --- setup ------------------------------------------------------------------------------- */
 
 /* Constructs and joins. All nodes of the manager take part. Returns 0 or an error of
- * loco_channel_init; -EINVAL also for a configuration out of range, such as too many replicas. */
+ * loco_channel_init; -EINVAL also for a configuration out of range. */
 int loco_kvstore_init(struct loco_kvstore *store, struct loco_manager *manager,
                       const struct loco_channel *parent, const char *name,
                       const struct loco_kvstore_config *config);
@@ -218,17 +201,7 @@ struct loco_kv_op {
     uint64_t *word;             /* 8 bytes of network memory, for results of atomics and fences */
     unsigned char *copy;        /* a slot in network memory, with `value` in it */
     struct loco_kv_window *window;
-
-    uint32_t wrote; /* the node that it wrote to last */
-
-    /* With replicas: */
-    uint64_t view;        /* the number of the view that it began in */
-    uint64_t version;     /* of its value's newest record */
-    uint32_t copies;      /* how many copies it has still to write */
-    bool written;         /* at least one copy is written */
-    bool once;            /* a read has seen `version` beside a record that was not whole */
-    unsigned char *image; /* a slot in network memory, for what is read */
-    bool (*after)(struct loco_kv_op *op, int error); /* the step after its present task */
+    uint32_t wrote; /* the node that it wrote to; this node: to none yet */
 };
 
 /* Opens a window of `size` operations for the calling thread. Returns 0 or -ENOMEM. Once the

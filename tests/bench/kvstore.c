@@ -25,7 +25,7 @@ enum {
 };
 
 /* benchmark.parameter */
-enum { WINDOW = 0xff, ZIPF = 0x100, WRITES = 0x200, MIXED = 0x400, RAW = 0x800, COPIES = 0x1000 };
+enum { WINDOW = 0xff, ZIPF = 0x100, WRITES = 0x200, MIXED = 0x400, RAW = 0x800 };
 
 struct node {
     struct pair *pair;
@@ -188,7 +188,6 @@ static int open_store(struct node *n)
     const struct loco_kvstore_config config = {
         .value_size = sizeof(uint64_t),
         .capacity = (uint32_t)(n->pair->options->keys / 2),
-        .replicas = n->pair->benchmark->parameter & COPIES ? 1 : 0,
     };
     int rc = loco_kvstore_init(&n->store, n->mgr, NULL, "store", &config);
 
@@ -274,49 +273,22 @@ static int node_body(struct pair *p)
 
 /* --- a run ---------------------------------------------------------------------------------- */
 
-/* Both sides' operations, in millions a second. */
-static int run_sides(const struct benchmark *b, const struct bench_options *o,
-                     struct bench_sample *sample, double *rate)
+static int measure_store(const struct benchmark *b, const struct bench_options *o,
+                         struct bench_sample *sample)
 {
+    const double writes = b->parameter & WRITES ? 1 : b->parameter & MIXED ? 0.5 : 0;
     double *sides =
         mmap(NULL, 2 * sizeof *sides, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     if (sides == MAP_FAILED)
         return -ENOMEM;
     int rc = pair_run(b, o, node_body, sides, sample);
-    *rate = (sides[0] + sides[1]) / 1e6;
+    if (!rc && !(b->parameter & RAW)) {
+        sample->value = (sides[0] + sides[1]) / 1e6;
+        rc = rival_redis(o, sample, b->parameter & WINDOW, writes, &sample->against);
+        sample->against /= 1e6;
+    }
     munmap(sides, 2 * sizeof *sides);
-    return rc;
-}
-
-static int measure_store(const struct benchmark *b, const struct bench_options *o,
-                         struct bench_sample *sample)
-{
-    const double writes = b->parameter & WRITES ? 1 : b->parameter & MIXED ? 0.5 : 0;
-    double rate;
-    int rc = run_sides(b, o, sample, &rate);
-
-    if (rc || b->parameter & RAW)
-        return rc;
-    sample->value = rate;
-    rc = rival_redis(o, sample, b->parameter & WINDOW, writes, &sample->against);
-    sample->against /= 1e6;
-    return rc;
-}
-
-/* A store with a replica, beside one without. */
-static int measure_copies(const struct benchmark *b, const struct bench_options *o,
-                          struct bench_sample *sample)
-{
-    struct benchmark plain = *b;
-    double with, without;
-
-    plain.parameter &= ~(unsigned)COPIES;
-    int rc = run_sides(b, o, sample, &with);
-    if (!rc)
-        rc = run_sides(&plain, o, sample, &without);
-    if (!rc)
-        *sample = (struct bench_sample){.value = with, .against = without};
     return rc;
 }
 
@@ -330,12 +302,6 @@ static int measure_copies(const struct benchmark *b, const struct bench_options 
     {                                                                                              \
         .name = row, .unit = "ns", .against = "raw random read", .target_ratio = target,           \
         .cores = 2, .parameter = (which) | RAW, .measure = measure_store                           \
-    }
-
-#define BESIDE_PLAIN(row, which)                                                                   \
-    {                                                                                              \
-        .name = row, .unit = "M/s", .against = "without replicas", .more = true, .cores = 2,       \
-        .parameter = (which) | COPIES, .measure = measure_copies                                   \
     }
 
 const struct benchmark kvstore_benchmarks[] = {
@@ -355,9 +321,5 @@ const struct benchmark kvstore_benchmarks[] = {
     BESIDE_RAW("kv_one_read_zipf_3", 1.3, 3 | ZIPF),
     BESIDE_RAW("kv_one_read_uniform_128", 2, 128),
     BESIDE_RAW("kv_one_read_zipf_128", 2, 128 | ZIPF),
-    BESIDE_PLAIN("kv_replica_read_uniform_3", 3),
-    BESIDE_PLAIN("kv_replica_write_uniform_3", 3 | WRITES),
-    BESIDE_PLAIN("kv_replica_read_uniform_128", 128),
-    BESIDE_PLAIN("kv_replica_write_uniform_128", 128 | WRITES),
     {0},
 };

@@ -5,8 +5,7 @@
  *
  * Each worker records its operations in memory that all processes share. At the end the parent
  * judges the records, including those of the dead process: docs/memory-model.md must allow each
- * result ("When a peer dies"), and all of them together must be linearizable. With replicas each
- * operation of a node that lives must succeed.
+ * result ("When a peer dies"), and all of them together must be linearizable.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -40,9 +39,6 @@ enum { KILLED_WITHIN_NS = 3000000 };
 static const uint64_t PATIENCE_NS = 100000000;
 enum { HANDED_ON_MAX = 17 };
 
-/* With replicas nothing is given up because of the loss. */
-static const uint64_t ENDLESS_NS = 60000000000;
-
 /* One operation. */
 struct deed {
     enum loco_kv_kind kind;
@@ -59,7 +55,6 @@ struct deed {
 struct stage {
     uint64_t seed;
     enum loco_kv_placement placement;
-    size_t replicas;
     uint64_t keys[KEYS], own_keys[SURVIVORS * WORKERS][OWN_KEYS];
     _Atomic uint32_t events, survivors_done;
     struct deed deeds[NODES * WORKERS][DEEDS_MAX];
@@ -368,10 +363,9 @@ static void killed_body(struct node *n)
         .value_size = s->seed % 3 ? 8 * WORDS_MAX : 8,
         .capacity = NODES * KEYS * WORKERS,
         .placement = s->placement,
-        .replicas = s->replicas,
         .locks = NODES * LOCKS_EACH,
-        .torn_ns = s->replicas ? ENDLESS_NS : PATIENCE_NS,
-        .owner_ns = s->replicas ? ENDLESS_NS : PATIENCE_NS,
+        .torn_ns = PATIENCE_NS,
+        .owner_ns = PATIENCE_NS,
     };
     struct loco_kvstore store;
     struct loco_barrier together;
@@ -436,8 +430,6 @@ static bool is_allowed(const struct stage *s, const struct deed *d)
 {
     const bool reads = d->kind == LOCO_KV_READ;
 
-    if (s->replicas)
-        return is_known(d);
     switch (d->result) {
     case 0:
         return may_succeed(d);
@@ -537,7 +529,7 @@ static bool is_linearizable(const struct stage *s)
     return good;
 }
 
-static int run_killed_with(uint64_t seed, size_t replicas)
+static int run_killed(uint64_t seed)
 {
     struct stage *s =
         mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -545,7 +537,6 @@ static int run_killed_with(uint64_t seed, size_t replicas)
     if (s == MAP_FAILED)
         return 1;
     s->seed = seed;
-    s->replicas = replicas;
     s->placement = seed % 2 ? LOCO_KV_AT_LOCK : LOCO_KV_AT_INSERTER;
     int failures = run_nodes(ON_PROCESSES, NODES, killed_body, s);
     if (!failures)
@@ -554,16 +545,4 @@ static int run_killed_with(uint64_t seed, size_t replicas)
     return failures;
 }
 
-static int run_killed(uint64_t seed)
-{
-    return run_killed_with(seed, 0);
-}
-
-static int run_killed_replicas(uint64_t seed)
-{
-    return run_killed_with(seed, 1);
-}
-
 const struct loco_sim_workload kvstore_killed = {.name = "kvstore_killed", .run = run_killed};
-const struct loco_sim_workload kvstore_killed_replicas = {.name = "kvstore_killed_replicas",
-                                                          .run = run_killed_replicas};

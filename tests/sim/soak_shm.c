@@ -527,8 +527,8 @@ static const struct loco_sim_workload restarts = {.name = "restarts", .run = run
 /* --- in place of the simulator's -------------------------------------------------------------- */
 
 const struct loco_sim_workload *const workloads[] = {
-    &store_buffers,  &read_after_write,        &owned_var, &shared_queue, &pulls, &restarts,
-    &kvstore_killed, &kvstore_killed_replicas, NULL};
+    &store_buffers, &read_after_write, &owned_var,      &shared_queue,
+    &pulls,         &restarts,         &kvstore_killed, NULL};
 
 int loco_sim_workload_run(const struct loco_sim_workload *w, uint64_t seed,
                           enum loco_sim_chaos chaos, bool loud)

@@ -173,8 +173,9 @@ static void timed_act(struct loco_sim_actor *a)
 
 enum { WINDOW_THREADS = 2 };
 
-void kv_work_start(struct loco_sim_actor *a, enum loco_kv_kind kind, uint64_t key,
-                   struct loco_kv_op *op, int *at, uint64_t i)
+/* Starts an operation, with value i of this thread. *at is its place in the history. */
+static void window_start(struct loco_sim_actor *a, enum loco_kv_kind kind, uint64_t key,
+                         struct loco_kv_op *op, int *at, uint64_t i)
 {
     uint64_t words[KV_WORK_WORDS_MAX];
 
@@ -212,8 +213,8 @@ static void use_window(struct loco_sim_actor *a, const uint64_t *keys)
             }
             if (!op->user && started < 2 * OPS) {
                 op->user = a;
-                kv_work_start(a, kv_work_draw_kind(a), keys[loco_sim_actor_draw(a, KEYS)], op,
-                              &records[i], started++);
+                window_start(a, kv_work_draw_kind(a), keys[loco_sim_actor_draw(a, KEYS)], op,
+                             &records[i], started++);
             }
         }
         loco_relax(a->mgr, &wait);

@@ -46,8 +46,4 @@ void kv_work_record(struct loco_sim_actor *a, int at, enum loco_kv_kind kind, in
 int kv_work_operate(struct loco_sim_actor *a, enum loco_kv_kind kind, uint64_t key, uint64_t *words,
                     uint64_t timeout_ns);
 
-/* Starts an operation of a window, with value i of this thread. *at is its place in the history. */
-void kv_work_start(struct loco_sim_actor *a, enum loco_kv_kind kind, uint64_t key,
-                   struct loco_kv_op *op, int *at, uint64_t i);
-
 #endif

@@ -243,11 +243,5 @@ const struct loco_sim_workload *const workloads[] = {
     &kvstore_timed,
     &kvstore_timed_at_inserter,
     &kvstore_mortal,
-    &kvstore_replicas_alive,
-    &kvstore_replicas,
-    &kvstore_replicas_two,
-    &kvstore_replicas_window,
-    &kvstore_replicas_one,
-    &kvstore_replicas_parted,
     NULL,
 };

@@ -19,11 +19,9 @@ extern const struct loco_sim_workload kvstore_at_lock, kvstore_at_inserter, kvst
 extern const struct loco_sim_workload kvstore_lines, kvstore_reuse_far;
 extern const struct loco_sim_workload kvstore_timed, kvstore_timed_at_inserter;
 extern const struct loco_sim_workload kvstore_mortal;
-extern const struct loco_sim_workload kvstore_replicas, kvstore_replicas_two,
-    kvstore_replicas_window, kvstore_replicas_one, kvstore_replicas_parted, kvstore_replicas_alive;
 extern const struct loco_sim_workload kvstore_full, kvstore_full_at_inserter;
 extern const struct loco_sim_workload owned_var_mixed, owned_var_mixed_word;
-extern const struct loco_sim_workload kvstore_killed, kvstore_killed_replicas; /* on shm only */
+extern const struct loco_sim_workload kvstore_killed; /* on shm only */
 
 /* All workloads, ended by NULL. */
 extern const struct loco_sim_workload *const workloads[];

@@ -242,19 +242,12 @@ ON_EACH_FABRIC(the_queue_is_formed_again_and_the_ring_goes_on, queue_body)
 
 /* --- values, and the store ----------------------------------------------------------------- */
 
-/* The keys of the dead node. Without replicas nothing is left of them; with one, everything is. */
+/* The keys of the dead node: nothing is left of them. */
 static void use_lost_keys(struct node *n, struct loco_kvstore *kv)
 {
     const uint64_t key = key_at(kv, DEAD), more = 8;
     uint64_t got = 0;
 
-    if (kv->config.replicas) {
-        CHECK(n, loco_kvstore_read(kv, key, &got) == 0 && got >= 7);
-        CHECK(n, loco_kvstore_update(kv, key, &more) == 0);
-        CHECK(n, loco_kvstore_insert(kv, key, &more) == -EEXIST);
-        CHECK(n, loco_kvstore_read(kv, key, &got) == 0 && got == more);
-        return;
-    }
     CHECK(n, loco_kvstore_read(kv, key, &got) == -ECONNRESET);
     CHECK(n, loco_kvstore_update(kv, key, &more) == -ECONNRESET);
     CHECK(n, loco_kvstore_insert(kv, key, &more) == -ECONNRESET);
@@ -276,18 +269,15 @@ static void use_store(struct node *n, struct loco_kvstore *kv, struct loco_sst *
     CHECK(n, loco_kvstore_read(kv, key_at(kv, 0), &got) == 0 && got == 8);
     use_lost_keys(n, kv);
     meet_at(n, progress, 3);
-    if (n->id == 1) {
+    if (n->id == 1)
         CHECK(n, loco_kvstore_delete(kv, key) == 0);
-        if (kv->config.replicas)
-            CHECK(n, loco_kvstore_delete(kv, key_at(kv, DEAD)) == 0);
-    }
     meet_at(n, progress, 4);
 }
 
-static void store_with(struct node *n, size_t replicas)
+static void store_body(struct node *n)
 {
     const struct loco_kvstore_config config = {
-        .value_size = 8, .capacity = 16, .replicas = replicas, .owner_ns = TEST_TIMEOUT};
+        .value_size = 8, .capacity = 16, .owner_ns = TEST_TIMEOUT};
     struct loco_sst progress;
     struct loco_owned_var var, pulled;
     struct loco_kvstore kv;
@@ -323,15 +313,4 @@ static void store_with(struct node *n, size_t replicas)
     loco_sst_fini(&progress);
 }
 
-static void store_body(struct node *n)
-{
-    store_with(n, 0);
-}
-
-static void replicas_body(struct node *n)
-{
-    store_with(n, 1);
-}
-
 ON_EACH_FABRIC(the_store_outlives_a_member, store_body)
-ON_EACH_FABRIC(the_store_with_replicas_keeps_the_values_of_a_member, replicas_body)
