@@ -227,6 +227,34 @@ bool wait_until(bool (*condition)(void *arg), void *arg, double seconds)
     return true;
 }
 
+bool has_said(const struct process *p, const char *text)
+{
+    char *all = read_text(p->err_path);
+    const bool has = strstr(all, text);
+
+    free(all);
+    return has;
+}
+
+struct expected {
+    struct process *process;
+    const char *text;
+};
+
+static bool is_said_or_ended(void *expected)
+{
+    struct expected *e = expected;
+
+    return has_said(e->process, e->text) || has_ended(e->process);
+}
+
+bool wait_until_said(struct process *p, const char *text, double seconds)
+{
+    struct expected expected = {p, text};
+
+    return wait_until(is_said_or_ended, &expected, seconds) && has_said(p, text);
+}
+
 bool is_running(void *process)
 {
     char *text = read_text(((struct process *)process)->err_path), *rest = text, *line;

@@ -63,6 +63,11 @@ bool find_children(void *family);
 /* Waits until `condition` holds; false after `seconds`. */
 bool wait_until(bool (*condition)(void *arg), void *arg, double seconds);
 
+/* Whether the process has said `text` on stderr; and waits until it has. False after `seconds`, and
+ * when it has ended without it. */
+bool has_said(const struct process *p, const char *text);
+bool wait_until_said(struct process *p, const char *text, double seconds);
+
 /* A condition: the launcher, which reports every second, has said that its loops run; or it has
  * ended. */
 bool is_running(void *process);

@@ -28,8 +28,7 @@
 #include "python.h"
 #include "workspace.h"
 
-/* Commands may run in real time, and need the cores. */
-TestSuite(documents, ALONE, .init = workspace_open_alone, .fini = workspace_close);
+TestSuite(documents, .init = workspace_open, .fini = workspace_close);
 
 static const char fence[] = "```", shell[] = "```sh", not_run[] = "<!-- not run: ";
 

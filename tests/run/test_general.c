@@ -332,7 +332,7 @@ static void expect_chain(const char *folder)
                        number_at(s, "measures.level.mean"));
 }
 
-TestSuite(general_real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+TestSuite(general_real_time, .init = workspace_open_for_real_time, .fini = workspace_close,
           .timeout = 120);
 
 Test(general_real_time, by_hiloco_run)
@@ -373,24 +373,6 @@ Test(general_real_time, by_a_process_for_each_node)
     expect_nothing_left();
 }
 
-static bool reports(void *process)
-{
-    char *text = read_text(((struct process *)process)->err_path);
-    const bool does = strstr(text, "missed ") != NULL;
-
-    free(text);
-    return does || has_ended(process);
-}
-
-static bool has_started_again(void *process)
-{
-    char *text = read_text(((struct process *)process)->err_path);
-    const bool has = strstr(text, "started again") != NULL;
-
-    free(text);
-    return has || has_ended(process);
-}
-
 struct drive {
     struct process *run;
     double steps;
@@ -424,9 +406,9 @@ Test(general_real_time, a_node_that_dies_is_started_again)
     struct family f = {.parent = p.pid};
 
     cr_assert(wait_until(find_children, &f, 30), "the launcher has no children");
-    cr_assert(wait_until(reports, &p, 60));
+    cr_assert(wait_until_said(&p, "missed ", 60));
     kill(f.children[1], SIGKILL);
-    cr_assert(wait_until(has_started_again, &p, 60));
+    cr_assert(wait_until_said(&p, "started again", 60));
     cr_assert(wait_until(goes_on, &(struct drive){&p, drive_steps(&p)}, 60));
     cr_assert_not(has_ended(&p));
     kill(p.pid, SIGINT);

@@ -566,15 +566,6 @@ Test(programs, a_folder_that_cannot_be_made_fails)
 }
 
 /* "Ctrl-C ends cleanly and still writes what was recorded": in virtual time. */
-static bool has_printed(void *process)
-{
-    char *text = read_text(((struct process *)process)->err_path);
-    bool printed = strstr(text, " of ") != NULL; /* "0.998 of 5 s  240.000 V ..." */
-
-    free(text);
-    return printed || has_ended(process);
-}
-
 Test(programs, an_interrupt_keeps_what_virtual_time_recorded)
 {
     const char *out = in_workspace("out");
@@ -583,7 +574,7 @@ Test(programs, an_interrupt_keeps_what_virtual_time_recorded)
                                  out);
     struct process p = start(&a);
 
-    cr_assert(wait_until(has_printed, &p, 60));
+    cr_assert(wait_until_said(&p, " of ", 60));
     kill(p.pid, SIGINT);
     struct ended e = finish(&p);
     expect_status(&e, 130);

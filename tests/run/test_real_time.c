@@ -1,8 +1,6 @@
 /*
  * Real time over shared memory, in separate processes. This machine may be shared and noisy:
  * nothing here depends on how fast anything was, only on what is accounted for and left.
- *
- * Each test has the cores for itself; see ALONE in workspace.h.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -19,7 +17,7 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close);
+TestSuite(real_time, .init = workspace_open_for_real_time, .fini = workspace_close);
 
 /* --- a run as it should be ---------------- */
 
@@ -323,15 +321,20 @@ Test(real_time, parts_of_one_secret_meet)
 Test(real_time, a_part_with_another_secret_is_refused)
 {
     setenv("HILOCO_SECRET", "0123456789abcdef", 1);
-    struct process other = start_part("converter configs/dcdc20.yaml --id 0-19 --wait 3");
-    setenv("HILOCO_SECRET", "0123456789abcdeg", 1);
-    struct ended e = run_command("%s --wait 3 --set name=%s " SHARED, controller(), own_name());
+    struct process parts[2];
+    char line[400];
 
-    expect_status(&e, 1);
-    expect_said(&e, "it does not know this network's secret");
-    struct ended o = finish(&other);
-    expect_status(&o, 1);
-    expect_said(&o, "it does not know this network's secret");
+    parts[0] = start_part("converter configs/dcdc20.yaml --id 0-19 --wait 100");
+    setenv("HILOCO_SECRET", "0123456789abcdeg", 1);
+    snprintf(line, sizeof line, "%s --wait 100", controller());
+    parts[1] = start_part(line);
+    for (unsigned i = 0; i < 2; i++)
+        cr_expect(wait_until_said(&parts[i], "it does not know this network's secret", 60));
+    for (unsigned i = 0; i < 2; i++) {
+        kill(parts[i].pid, SIGINT);
+        struct ended e = finish(&parts[i]);
+        expect_status(&e, 130);
+    }
 }
 
 static void write_secret_file(const char *text, mode_t mode)
@@ -480,24 +483,27 @@ Test(real_time, a_controller_alone_says_whom_it_misses)
     cr_expect_not(exists(meeting_place()));
 }
 
-Test(real_time, a_controller_says_which_part_is_missing)
+static bool a_node_has_its_place(void *unused)
 {
-    struct process lower = start_part(LOWER " --wait 3");
-    struct ended e = run_command("%s --wait 1 --set name=%s " SHARED, controller(), own_name());
+    glob_t nodes;
+    const bool found = glob(in_workspace("m/*/node*"), 0, NULL, &nodes) == 0;
 
-    expect_status(&e, 1);
-    expect_said(&e, "the other nodes did not come: converter[10-19] in /");
-    struct ended other = finish(&lower);
-    expect_status(&other, 1);
+    (void)unused;
+    globfree(&nodes);
+    return found;
 }
 
-static bool has_said_whom(void *process)
+Test(real_time, a_controller_says_which_part_is_missing)
 {
-    char *text = read_text(((struct process *)process)->err_path);
-    bool said = strstr(text, "for controller in /") != NULL;
+    struct process lower = start_part(LOWER " --wait 100");
 
-    free(text);
-    return said || has_ended(process);
+    cr_assert(wait_until(a_node_has_its_place, NULL, 60));
+    struct ended e = run_command("%s --wait 1 --set name=%s " SHARED, controller(), own_name());
+    expect_status(&e, 1);
+    expect_said(&e, "the other nodes did not come: converter[10-19] in /");
+    kill(lower.pid, SIGINT);
+    struct ended other = finish(&lower);
+    expect_status(&other, 130);
 }
 
 /* Long before it gives up it says for whom it waits, where, and since when; and an interrupt ends
@@ -506,7 +512,7 @@ Test(real_time, who_waits_says_for_whom_and_where)
 {
     struct process lower = start_part(LOWER " --wait 100");
 
-    cr_assert(wait_until(has_said_whom, &lower, 60));
+    cr_assert(wait_until_said(&lower, "for controller in /", 60));
     kill(lower.pid, SIGINT);
     struct ended e = finish(&lower);
     expect_status(&e, 130);
@@ -551,29 +557,19 @@ Test(real_time, each_process_has_its_own_name)
     expect_status(&e, 130);
 }
 
-static bool a_node_has_its_place(void *unused)
-{
-    glob_t nodes;
-    const bool found = glob(in_workspace("m/*/node*"), 0, NULL, &nodes) == 0;
-
-    (void)unused;
-    globfree(&nodes);
-    return found;
-}
-
 /* Two that want the same place: the second is refused, and the run goes on. */
 Test(real_time, the_same_converters_twice_are_refused)
 {
-    struct process lower = start_part(LOWER " --wait 2");
-    struct ended e;
+    struct process lower = start_part(LOWER " --wait 100");
 
-    cr_assert(wait_until(a_node_has_its_place, NULL, 30));
-    struct process twice = start_part(LOWER " --wait 2");
-    e = finish(&twice);
+    cr_assert(wait_until(a_node_has_its_place, NULL, 60));
+    struct process twice = start_part(LOWER " --wait 100");
+    struct ended e = finish(&twice);
     expect_status(&e, 1);
     expect_said(&e, "another run holds this node's place");
+    kill(lower.pid, SIGINT);
     e = finish(&lower);
-    expect_status(&e, 1);
+    expect_status(&e, 130);
 }
 
 /* --- sudden ends ---------------- */

@@ -131,35 +131,16 @@ Test(rendezvous_run, a_launcher_that_does_not_count_has_a_process_for_each_execu
     expect_all_ran(parts, 2);
 }
 
-static bool has_said(void *process, const char *what)
-{
-    char *text = read_text(((struct process *)process)->err_path);
-    const bool said = strstr(text, what) != NULL;
-
-    free(text);
-    return said || has_ended(process);
-}
-
-static bool misses_the_first(void *process)
-{
-    return has_said(process, "for controller at 127.");
-}
-
-static bool misses_a_converter(void *process)
-{
-    return has_said(process, "for converter[0] to register at 127.");
-}
-
 /* Each says for whom, since when and where. */
 Test(rendezvous_run, who_waits_says_for_whom)
 {
     struct process waiting = start_part(CONVERTERS_2, at_rendezvous(""));
     struct process first;
 
-    cr_assert(wait_until(misses_the_first, &waiting, 60));
+    cr_assert(wait_until_said(&waiting, "for controller at 127.", 60));
     first = start_part(controller(), at_rendezvous(""));
-    cr_assert(wait_until(misses_a_converter, &first, 60));
-    cr_assert(wait_until(misses_a_converter, &waiting, 60));
+    cr_assert(wait_until_said(&first, "for converter[0] to register at 127.", 60));
+    cr_assert(wait_until_said(&waiting, "for converter[0] to register at 127.", 60));
     kill(first.pid, SIGINT);
     struct ended e = finish(&first);
     expect_status(&e, 130);
@@ -225,7 +206,7 @@ Test(rendezvous_run, a_node_is_started_once)
     struct process first = start_part(controller(), at_rendezvous(""));
     struct process one = start_part(CONVERTERS_2, at_rendezvous(""));
 
-    cr_assert(wait_until(misses_a_converter, &one, 60));
+    cr_assert(wait_until_said(&one, "for converter[0] to register at 127.", 60));
     struct process again = start_part(CONVERTERS_2, at_rendezvous(""));
     struct ended e = finish(&again);
     expect_status(&e, 2);

@@ -404,15 +404,6 @@ Test(scope_page, it_is_for_keyboards_and_phones)
 
 /* --- with a run ------------------------------------------------------------------------------- */
 
-static bool is_said(void *process)
-{
-    char *said = read_text(((struct process *)process)->err_path);
-    const bool is = strstr(said, "?token=") != NULL;
-
-    free(said);
-    return is || has_ended(process);
-}
-
 Test(scope_page, a_run_has_its_scope)
 {
     char text[1000];
@@ -422,7 +413,7 @@ Test(scope_page, a_run_has_its_scope)
     struct arguments a = command("hiloco run %s --scope --quiet --out %s",
                                  in_workspace("bench.yaml"), in_workspace("out"));
     struct process p = start(&a);
-    cr_assert(wait_until(is_said, &p, 30), "no address is said");
+    cr_assert(wait_until_said(&p, "?token=", 30), "no address is said");
     char *said = read_text(p.err_path), *address = strstr(said, "http://");
     cr_assert_not_null(address, "%s", said);
     address[strcspn(address, "\n")] = '\0';

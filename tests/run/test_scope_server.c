@@ -420,15 +420,6 @@ Test(scope_server, a_roll_says_how_many_steps_it_lacks)
     end_run(&p);
 }
 
-static bool is_dropped(void *process)
-{
-    char *said = read_text(((struct process *)process)->err_path);
-    const bool is = strstr(said, "it takes nothing") != NULL;
-
-    free(said);
-    return is;
-}
-
 /* A page that reads goes on being told, while one that does not is given up. */
 Test(scope_server, a_page_that_takes_nothing_is_dropped)
 {
@@ -439,11 +430,13 @@ Test(scope_server, a_page_that_takes_nothing_is_dropped)
     bool binary;
     char *message;
 
-    while (!is_dropped(&s.process) && (message = web_next(quick, &binary, &size))) {
+    while (!has_said(&s.process, "it takes nothing") &&
+           (message = web_next(quick, &binary, &size))) {
         free(message);
         messages++;
     }
-    cr_expect(is_dropped(&s.process), "it is kept, after %zu messages to the other", messages);
+    cr_expect(has_said(&s.process, "it takes nothing"),
+              "it is kept, after %zu messages to the other", messages);
     message = web_await(quick, "\"state\"");
     cr_expect_not_null(message, "the other one is told on");
     free(message);

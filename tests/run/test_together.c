@@ -15,8 +15,7 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(together, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
-          .timeout = 120);
+TestSuite(together, .init = workspace_open_for_real_time, .fini = workspace_close, .timeout = 120);
 
 #define OF_ANY_CPU                                                                                 \
     "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
@@ -94,22 +93,13 @@ Test(together, another_change_of_the_load_is_refused)
 
 /* --- one that leaves ------------------------------------------------------------------------- */
 
-static bool misses_the_others(void *process)
-{
-    char *text = read_text(((struct process *)process)->err_path);
-    bool said = strstr(text, "for converter[1-2] in /") != NULL;
-
-    free(text);
-    return said || has_ended(process);
-}
-
 /* A controller that waits for the rest of its converters is left by one that was there. */
 static void expect_left(int signal)
 {
     struct process controller = start_controller("--wait 100");
     struct process converter = start_part(CONVERTER("0"), "--wait 100");
 
-    cr_assert(wait_until(misses_the_others, &controller, 60));
+    cr_assert(wait_until_said(&controller, "for converter[1-2] in /", 60));
     kill(converter.pid, signal);
     finish(&converter);
     struct ended e = finish(&controller);
@@ -134,7 +124,7 @@ Test(together, a_bystander_of_a_refusal_says_who_left)
     struct process right = start_part(CONVERTER("0"), "--wait 100");
     struct process controller = start_controller("--wait 100");
 
-    cr_assert(wait_until(misses_the_others, &controller, 60));
+    cr_assert(wait_until_said(&controller, "for converter[1-2] in /", 60));
     struct process wrong = start_part(CONVERTER("1-2"), "--set controller.period_us=50");
     struct ended e = finish(&wrong);
     expect_status(&e, 2);
@@ -194,20 +184,11 @@ Test(together, a_controller_process_that_stands_still_ends_the_run)
     expect_hung("controller");
 }
 
-static bool is_started_again(void *process)
-{
-    char *text = read_text(((struct process *)process)->err_path);
-    bool again = strstr(text, "stood still for 5 s, and was killed; started again") != NULL;
-
-    free(text);
-    return again || has_ended(process);
-}
-
 Test(together, a_converter_process_that_stands_still_is_started_again)
 {
     struct process p = stop_for_good(CONVERTERS, "--set on_lost=restart");
 
-    cr_assert(wait_until(is_started_again, &p, 60));
+    cr_assert(wait_until_said(&p, "stood still for 5 s, and was killed; started again", 60));
     cr_assert_not(has_ended(&p));
     kill(p.pid, SIGINT);
     struct ended e = finish(&p);

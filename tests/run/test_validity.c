@@ -176,7 +176,7 @@ Test(validity_virtual, a_sweep_says_which_points_are_not_valid)
 
 /* --- against the clock ---------------- */
 
-TestSuite(validity_real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+TestSuite(validity_real_time, .init = workspace_open_for_real_time, .fini = workspace_close,
           .timeout = 120);
 
 /* Loops so slow that a busy machine rarely makes their inputs stale. */
@@ -186,15 +186,6 @@ TestSuite(validity_real_time, ALONE, .init = workspace_open_for_real_time, .fini
     "controller.priority=0 --set converters.priority=0 "                                           \
     "--set controller.cpu=-1 --set converters.cpu=-1 --set converters.duty_safe=0.07 "             \
     "--set controller.input_age_limit_us=400000 --set converters.input_age_limit_us=400000 "
-
-static bool is_noticed(void *process)
-{
-    char *text = read_text(((struct process *)process)->err_path);
-    bool noticed = strstr(text, "warning: at ") != NULL;
-
-    free(text);
-    return noticed;
-}
 
 /* Starts a run, and has one of its processes stand still for 1.2 s and until that is noticed. */
 static struct process stop_one(unsigned which, const char *options, struct family *c)
@@ -207,7 +198,7 @@ static struct process stop_one(unsigned which, const char *options, struct famil
     cr_assert(wait_until(is_running, &p, 60));
     kill(c->children[which], SIGSTOP);
     usleep(1200000);
-    cr_assert(wait_until(is_noticed, &p, 30), "nobody notices");
+    cr_assert(wait_until_said(&p, "warning: at ", 30), "nobody notices");
     return p;
 }
 

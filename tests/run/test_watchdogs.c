@@ -393,15 +393,6 @@ static void expect_ramp(const char *out, double ramp_s, double late_s)
     cr_expect_eq(duty.at[duty.rows * duty.width - 1], 0.07);
 }
 
-static bool has_said(void *process)
-{
-    char *text = read_text(((struct process *)process)->err_path);
-    const bool said = *text;
-
-    free(text);
-    return said;
-}
-
 Test(watchdogs, an_interrupt_is_a_clean_stop)
 {
     struct arguments a =
@@ -410,7 +401,7 @@ Test(watchdogs, an_interrupt_is_a_clean_stop)
                 in_workspace("out"));
     struct process p = start(&a);
 
-    cr_assert(wait_until(has_said, &p, 60));
+    cr_assert(wait_until_said(&p, "\n", 60));
     kill(p.pid, SIGINT);
     struct ended e = finish(&p);
     expect_status(&e, 130);
@@ -423,7 +414,7 @@ Test(watchdogs, an_interrupt_is_a_clean_stop)
 
 /* --- against the clock ---------------- */
 
-TestSuite(watchdogs_real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+TestSuite(watchdogs_real_time, .init = workspace_open_for_real_time, .fini = workspace_close,
           .timeout = 120);
 
 #define SLOW                                                                                       \
@@ -432,15 +423,6 @@ TestSuite(watchdogs_real_time, ALONE, .init = workspace_open_for_real_time, .fin
     "controller.priority=0 --set converters.priority=0 "                                           \
     "--set controller.cpu=-1 --set converters.cpu=-1 --set converters.duty_safe=0.07 "             \
     "--set validity.required=false "
-
-static bool is_told(void *process)
-{
-    char *text = read_text(((struct process *)process)->err_path);
-    const bool told = strstr(text, ".duty was older than") || strstr(text, ".voltage_v was older");
-
-    free(text);
-    return told;
-}
 
 /* A run of which one process gets the signal. */
 static struct process signal_one(unsigned which, int signal, const char *options, struct family *c)
@@ -452,7 +434,7 @@ static struct process signal_one(unsigned which, int signal, const char *options
     cr_assert(wait_until(find_children, c, 30), "the launcher has no children");
     cr_assert(wait_until(is_running, &p, 60));
     kill(c->children[which], signal);
-    cr_assert(wait_until(is_told, &p, 30), "nobody tells");
+    cr_assert(wait_until_said(&p, " was older", 30), "nobody tells");
     return p;
 }
 
