@@ -160,8 +160,8 @@ Test(rendezvous_run, the_first_node_may_come_late)
 
     parts[0] = start_part(CONVERTERS_2, at_rendezvous(""));
     parts[1] = start_part(CONVERTERS_0, at_rendezvous(""));
-    cr_assert(wait_until(misses_the_first, &parts[0], 60));
-    cr_assert(wait_until(misses_the_first, &parts[1], 60));
+    cr_assert(wait_until_said(&parts[0], "for controller at 127.", 60));
+    cr_assert(wait_until_said(&parts[1], "for controller at 127.", 60));
     sleep(LATE_S);
     cr_expect_not(has_ended(&parts[0]) || has_ended(&parts[1]), "they wait");
     parts[2] = start_part(controller(), at_rendezvous(""));

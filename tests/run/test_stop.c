@@ -19,7 +19,7 @@ TestSuite(stop, .init = workspace_open_for_real_time, .fini = workspace_close, .
 
 #define SETTINGS                                                                                   \
     "--set controller.period_us=2000 --set converters.period_us=500 --set duration_s=1000 "        \
-    "--set converters.catch_up_limit=0 --set converters.duty_safe=0.07 "                           \
+    "--set converters.resync_after_us=1e9 --set converters.duty_safe=0.07 "                        \
     "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
     "--set converters.cpu=-1 --set recording.decimation=1 --set recording.converter_decimation=1 "
 

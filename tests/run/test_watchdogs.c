@@ -419,7 +419,7 @@ TestSuite(watchdogs_real_time, .init = workspace_open_for_real_time, .fini = wor
 
 #define SLOW                                                                                       \
     "hiloco run configs/dcdc20.yaml --mode realtime --set controller.period_us=2000 "              \
-    "--set converters.period_us=500 --set converters.catch_up_limit=0 --set "                      \
+    "--set converters.period_us=500 --set converters.resync_after_us=1e9 --set "                   \
     "controller.priority=0 --set converters.priority=0 "                                           \
     "--set controller.cpu=-1 --set converters.cpu=-1 --set converters.duty_safe=0.07 "             \
     "--set validity.required=false "

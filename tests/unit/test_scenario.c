@@ -194,9 +194,9 @@ Test(scenario, what_is_late_and_what_is_valid)
 {
     struct hil_scenario *s = load(SMALL, NULL);
 
-    cr_expect_eq(short_controller(s)->timing.catch_up_ns, 18181u); /* 20 us / 1.1 */
-    cr_expect_eq(short_converter(s, 2)->timing.catch_up_ns, 9090u);
-    cr_expect_eq(short_converter(s, 2)->timing.resync_ns, 0u);
+    cr_expect_eq(short_controller(s)->timing.catch_up_ns, 0u);
+    cr_expect_eq(short_controller(s)->timing.resync_ns, 200000u); /* ten periods */
+    cr_expect_eq(short_converter(s, 2)->timing.resync_ns, 100000u);
     cr_expect_eq(short_controller(s)->stale.limit_ns, 0u);
     cr_expect_eq(short_converter(s, 2)->stale.action, HIL_STALE_HOLD);
     cr_expect_eq(s->validity.missed_percent, 1);
@@ -204,13 +204,13 @@ Test(scenario, what_is_late_and_what_is_valid)
     hil_scenario_free(s);
 
     s = load(SMALL,
-             SETS("converters.catch_up_limit=0", "converters.resync_after_us=500",
+             SETS("converters.catch_up_limit=1.1", "converters.resync_after_us=500",
                   "controller.input_age_limit_us=70", "controller.on_stale_input=end",
                   "converters.on_stale_input=safe", "converters.duty_safe=0.25",
                   "validity={missed_percent: 0.5, gap_us: 20, behind_us: 30, stale_inputs: 4, "
                   "bad_inputs: 7, absent_faults: 9, lost_records: 5, allow_degraded: false, "
                   "required: false}"));
-    cr_expect_eq(short_converter(s, 0)->timing.catch_up_ns, 0u);
+    cr_expect_eq(short_converter(s, 0)->timing.catch_up_ns, 9090u); /* 10 us / 1.1 */
     cr_expect_eq(short_converter(s, 0)->timing.resync_ns, 500000u);
     cr_expect_eq(short_controller(s)->stale.limit_ns, 70000u);
     cr_expect_eq(short_controller(s)->stale.action, HIL_STALE_END);

@@ -93,6 +93,7 @@ static void node_fill(const struct general *g, const struct general_group *group
     const double phase_us = general_number(block, "phase_us", i) +
                             (real ? general_number(block, "realtime_phase_us", 0) : 0);
     const uint64_t period_ns = general_ns(block, "period_us", i, 1e3);
+    const uint64_t resync_ns = general_ns(block, "resync_after_us", 0, 1e3);
 
     g->system->nodes[group->first + i] = (struct hil_node_config){
         .is = {group->name, i, group->of},
@@ -102,7 +103,7 @@ static void node_fill(const struct general *g, const struct general_group *group
                        scenario_ns(phase_us, 1e3) + i * general_ns(block, "stagger_us", 0, 1e3),
                    .overrun = WORD(block, "overrun", node_overruns),
                    .catch_up_ns = limit == 0 ? 0 : (uint64_t)((double)period_ns / limit),
-                   .resync_ns = general_ns(block, "resync_after_us", 0, 1e3)},
+                   .resync_ns = resync_ns ? resync_ns : 10 * period_ns},
         .shards = (unsigned)general_number(block, "shards", 0),
         .shard_cpus = shard_cpus,
         .stale = {.limit_ns = general_ns(block, "input_age_limit_us", 0, 1e3),
