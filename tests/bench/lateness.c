@@ -2,8 +2,8 @@
  * Measures how late a loop wakes up: ours, an empty one that spins, and cyclictest. They take turns
  * on one core, a few hundredths of a second each, so that all see the same noise.
  *
- * A loop that is late for several steps runs only the first of them and skips the others. This is
- * the same in all three.
+ * A loop that is late for several steps runs only the first of them and leaves out the others. This
+ * is the same in all three. The table says how many; cyclictest does not tell.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,14 @@ struct turn {
     uint64_t period_ns, slice_ns;
 };
 
-/* --- the loops: each adds its lateness to the histogram; 0 or a negative errno ---------------- */
+/* What is known of a loop at a period. */
+struct result {
+    struct hil_histogram late;
+    uint64_t left_out; /* steps */
+    int rc;
+};
+
+/* --- the loops: each adds what it measures to the result; 0 or a negative errno --------------- */
 
 static const uint64_t LEAD_NS = 200000; /* from the beginning of a turn to the first step */
 
@@ -69,12 +76,12 @@ static int note_late(void *arg, uint64_t n, uint64_t now)
     return 0;
 }
 
-static int run_ours(const struct turn *t, struct hil_histogram *late)
+static int run_ours(const struct turn *t, struct result *r)
 {
     static struct hil_node_state node;
     static struct hil_worst worst;
     static _Atomic uint64_t stop;
-    struct kept kept = {.late = late};
+    struct kept kept = {.late = &r->late};
     struct hil_loop loop = {.timing = {.period_ns = t->period_ns, .overrun = HIL_SKIP},
                             .step = note_late,
                             .arg = &kept,
@@ -94,11 +101,12 @@ static int run_ours(const struct turn *t, struct hil_histogram *late)
     e.start_ns = hil_clock_now(&e.clock) + LEAD_NS;
     int rc = hil_executor_run(&e);
     hil_schedule_ordinary();
+    r->left_out += node.left_out;
     return rc;
 }
 
 /* The minimal loop: reads the counter until it is time. */
-static void spin_empty(const struct turn *t, struct hil_histogram *late)
+static void spin_empty(const struct turn *t, struct result *r)
 {
     const struct hil_clock *clock = t->clock;
     uint64_t due = hil_clock_now(clock) + LEAD_NS, end = due + t->slice_ns;
@@ -109,20 +117,20 @@ static void spin_empty(const struct turn *t, struct hil_histogram *late)
 
         while ((ticks = hil_clock_ticks()) < deadline)
             ;
-        hil_histogram_add(late, hil_clock_scaled(ticks - deadline, clock->ns_per_tick));
+        hil_histogram_add(&r->late, hil_clock_scaled(ticks - deadline, clock->ns_per_tick));
         uint64_t now = hil_clock_now(clock);
         due += t->period_ns;
-        if (now > due)
-            due += (now - due + t->period_ns - 1) / t->period_ns * t->period_ns;
+        for (; now > due && due < end; due += t->period_ns)
+            r->left_out++;
     }
 }
 
-static int run_empty(const struct turn *t, struct hil_histogram *late)
+static int run_empty(const struct turn *t, struct result *r)
 {
     if (t->clock->refused)
         return -ENOTSUP;
     hil_schedule_real_time(&t->config, t->period_ns, t->state);
-    spin_empty(t, late);
+    spin_empty(t, r);
     hil_schedule_ordinary();
     return 0;
 }
@@ -162,7 +170,7 @@ static void read_cyclictest(int from, struct hil_histogram *late)
         fclose(f);
 }
 
-static int run_cyclictest(const struct turn *t, struct hil_histogram *late)
+static int run_cyclictest(const struct turn *t, struct result *r)
 {
     int pipes[2], status;
 
@@ -172,7 +180,7 @@ static int run_cyclictest(const struct turn *t, struct hil_histogram *late)
     if (pid == 0)
         exec_cyclictest(t, pipes[1]);
     close(pipes[1]);
-    read_cyclictest(pipes[0], late);
+    read_cyclictest(pipes[0], &r->late);
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         return -errno;
     return WIFEXITED(status) && WEXITSTATUS(status) == 127 ? -ENOENT : 0;
@@ -180,17 +188,12 @@ static int run_cyclictest(const struct turn *t, struct hil_histogram *late)
 
 static const struct {
     const char *name;
-    int (*run)(const struct turn *t, struct hil_histogram *late);
+    int (*run)(const struct turn *t, struct result *result);
 } loops[] = {{"empty loop", run_empty}, {"hiloco", run_ours}, {"cyclictest", run_cyclictest}};
 
-enum { EMPTY, OURS, LOOPS = sizeof loops / sizeof loops[0] };
+enum { EMPTY, OURS, CYCLICTEST, LOOPS = sizeof loops / sizeof loops[0] };
 
 /* --- the table -------------------------------------------------------------------------------- */
-
-struct result {
-    struct hil_histogram late;
-    int rc;
-};
 
 static const double quantiles[] = {0.5, 0.99, 0.999, 0.9999, 1};
 static const char *const quantile_names[] = {"p50", "p99", "p99.9", "p99.99", "max"};
@@ -218,7 +221,10 @@ static void print_row(unsigned period_us, unsigned loop, const struct result *r)
     printf("%9llu", (unsigned long long)r->late.count);
     for (unsigned i = 0; i < QUANTILES; i++)
         printf(" %10.3f", ns_at(r, quantiles[i]) * 1e-3);
-    printf("\n");
+    if (loop == CYCLICTEST)
+        printf(" %10s\n", "?");
+    else
+        printf(" %10llu\n", (unsigned long long)r->left_out);
 }
 
 /* Targets relative to the empty loop: the common quantiles by difference, the rare ones by ratio.
@@ -261,7 +267,7 @@ static void print_table(struct result results[PERIODS][LOOPS])
     printf("\nlateness, us            samples");
     for (unsigned i = 0; i < QUANTILES; i++)
         printf(" %10s", quantile_names[i]);
-    printf("\n");
+    printf(" %10s\n", "left out");
     for (unsigned p = 0; p < PERIODS; p++) {
         for (unsigned l = 0; l < LOOPS; l++)
             print_row(periods_us[p], l, &results[p][l]);
@@ -280,6 +286,8 @@ static json_t *row_json(unsigned period_us, unsigned loop, const struct result *
     json_object_set_new(row, "samples", json_integer((json_int_t)r->late.count));
     for (unsigned i = 0; i < QUANTILES; i++)
         json_object_set_new(row, quantile_names[i], json_real(ns_at(r, quantiles[i]) * 1e-3));
+    if (loop != CYCLICTEST)
+        json_object_set_new(row, "left_out", json_integer((json_int_t)r->left_out));
     return row;
 }
 
@@ -327,7 +335,7 @@ static void take_turns(struct turn *t, unsigned rounds, struct result results[PE
                 unsigned l = orders[round % ORDERS][i];
                 t->period_ns = periods_us[p] * 1000;
                 if (!results[p][l].rc)
-                    results[p][l].rc = loops[l].run(t, &results[p][l].late);
+                    results[p][l].rc = loops[l].run(t, &results[p][l]);
             }
 }
 
@@ -340,6 +348,7 @@ static int measure(const struct options *o)
                      .config = {.cpu = o->cpu, .priority = PRIORITY, .scheduler = HIL_FIFO},
                      .state = &state,
                      .slice_ns = (uint64_t)(o->slice_ms * 1e6)};
+    const struct machine_time begin = machine_time();
     json_t *machine = machine_facts();
     int rc = 0;
 
@@ -354,6 +363,7 @@ static int measure(const struct options *o)
     if (awake >= 0)
         close(awake);
     print_table(results);
+    machine_add_steal(machine, &begin);
     if (o->out)
         rc = write_json(o->out, machine, &t, results);
     json_decref(machine);
