@@ -87,6 +87,7 @@ static void become_server(const char *program, const struct bench_options *o, co
     snprintf(accounts, sizeof accounts, "%llu", (unsigned long long)o->accounts);
     snprintf(keys, sizeof keys, "%llu", (unsigned long long)o->keys);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    signal(SIGPIPE, SIG_DFL);
     if (dup2(names[0], STDIN_FILENO) < 0 || dup2(answers[1], STDOUT_FILENO) < 0)
         _exit(127);
     execl(program, program, "--serve", "--seconds", seconds, "--accounts", accounts, "--keys", keys,

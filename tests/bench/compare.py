@@ -67,7 +67,7 @@ def to_other(a, b):
 
 
 def notes(a, b):
-    return "".join(f"  {name} left out {100 * row['left_out']:.2g} % of its steps"
+    return "".join(f"  {name} left out {100 * row['left_out']:.3g} % of its steps"
                    for name, row in (("A", a), ("B", b)) if row.get("left_out"))
 
 

@@ -3,14 +3,13 @@
  * cluster of two masters and with raw random reads of the same table.
  *
  * Keys and values have 8 bytes. There is room for 10 MB of keys, and 80 percent of the keys are
- * present. Keys are drawn uniformly, or by Zipf's law as in YCSB, which scatters the ranks over the
- * keys.
+ * present. All runs use one store, which is filled once. Keys are drawn uniformly, or by Zipf's law
+ * as in YCSB, which scatters the ranks over the keys.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "channels/kvstore/kvstore_slots.h"
 #include "pair.h"
@@ -76,13 +75,10 @@ static bool is_write(struct node *n)
     return parameter & WRITES || (parameter & MIXED && bench_random(&n->random) >> 63);
 }
 
-static int draw_keys(struct node *n)
+static void draw_keys(struct node *n)
 {
     struct zipf zipf = {0};
 
-    n->sequence = malloc(SEQUENCE * sizeof n->sequence[0]);
-    if (!n->sequence)
-        return -ENOMEM;
     const bool skewed = n->pair->benchmark->parameter & ZIPF;
     if (skewed)
         zipf_init(&zipf, n->keys, 0.99);
@@ -92,7 +88,6 @@ static int draw_keys(struct node *n)
             key = kv_hash(zipf_rank(&zipf, key));
         n->sequence[i] = key % n->keys * 2 + is_write(n);
     }
-    return 0;
 }
 
 /* --- operations ----------------------------------------------------------------------------- */
@@ -198,8 +193,7 @@ static int open_store(struct node *n)
     return rc;
 }
 
-/* Fills the store with a large window, which is faster, and then opens a window of the measured
- * size. */
+/* Fills the store with a large window, which is faster. All runs use this store. */
 static int open_full(struct node *n)
 {
     int rc = open_store(n);
@@ -211,18 +205,23 @@ static int open_full(struct node *n)
         return rc;
     fill(n);
     loco_kv_window_close(n->window);
+    return n->error;
+}
+
+static int open_window(struct node *n)
+{
     n->window_size = n->pair->benchmark->parameter & WINDOW;
-    rc = loco_kv_window_open(&n->window, &n->store, n->window_size);
+    n->at = 0;
+    int rc = loco_kv_window_open(&n->window, &n->store, n->window_size);
+
     for (unsigned i = 0; !rc && i < n->window_size; i++)
         loco_kv_window_op(n->window, i)->kind = LOCO_KV_UPDATE; /* no results to check yet */
-    if (!rc)
-        rc = draw_keys(n);
-    return rc ? rc : n->error;
+    return rc;
 }
 
 /* Measures the operations a second of this side or, on side 0, the times of an operation and of a
  * raw read. */
-static void run_turns(struct node *n, double *per_second)
+static void run_turns(struct node *n)
 {
     static double values[TURNS_MAX], raw[TURNS_MAX];
     const bool beside = n->pair->benchmark->parameter & RAW;
@@ -240,35 +239,45 @@ static void run_turns(struct node *n, double *per_second)
         now = bench_now();
         raw[turns++] = (double)(now - middle) / TURN;
     }
-    *per_second = (double)turns * TURN / (double)(now - begin) * 1e9;
+    n->pair->shared->rates[n->pair->side] = (double)turns * TURN / (double)(now - begin) * 1e9;
     if (beside && n->pair->side == 0)
         n->pair->shared->sample = (struct bench_sample){.value = bench_quartile(values, turns),
                                                         .against = bench_quartile(raw, turns)};
 }
 
-static int node_body(struct pair *p)
+static struct node node; /* of this side */
+
+static int open_node(struct pair *p)
 {
-    static struct node n;
     struct loco_fabric *fabric;
 
-    n = (struct node){
-        .pair = p, .keys = p->options->keys * 4 / 5, .random = 88172645463325252u + p->side * 7919};
+    node = (struct node){.pair = p,
+                         .sequence = malloc(SEQUENCE * sizeof node.sequence[0]),
+                         .keys = p->options->keys * 4 / 5,
+                         .random = 88172645463325252u + p->side * 7919};
+    if (!node.sequence)
+        return -ENOMEM;
     p->arena_size = 64 << 20;
-    int rc = pair_open_node(p, &fabric, &n.mgr);
-    if (!rc)
-        rc = open_full(&n);
+    int rc = pair_open_node(p, &fabric, &node.mgr);
+    return rc ? rc : open_full(&node);
+}
+
+static int run_node(struct pair *p)
+{
+    struct node *n = &node;
+    int rc = open_window(n);
+
+    if (rc)
+        return rc;
+    draw_keys(n);
     pair_tell(p);
     pair_hear(p);
-    if (!rc)
-        run_turns(&n, &((double *)p->arg)[p->side]);
-    settle(&n);
+    run_turns(n);
+    settle(n);
     pair_tell(p);
     pair_hear_idly(p);
-    loco_kv_window_close(n.window);
-    loco_kvstore_fini(&n.store);
-    pair_close_node(p, fabric, n.mgr);
-    free(n.sequence);
-    return rc ? rc : n.error;
+    loco_kv_window_close(n->window);
+    return n->error;
 }
 
 /* --- a run ---------------------------------------------------------------------------------- */
@@ -277,18 +286,16 @@ static int measure_store(const struct benchmark *b, const struct bench_options *
                          struct bench_sample *sample)
 {
     const double writes = b->parameter & WRITES ? 1 : b->parameter & MIXED ? 0.5 : 0;
-    double *sides =
-        mmap(NULL, 2 * sizeof *sides, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    static const struct pair_acts acts = {open_node, run_node};
+    static struct pair_kept kept;
+    int rc = pair_run_kept(&kept, b, o, &acts, sample);
 
-    if (sides == MAP_FAILED)
-        return -ENOMEM;
-    int rc = pair_run(b, o, node_body, sides, sample);
-    if (!rc && !(b->parameter & RAW)) {
-        sample->value = (sides[0] + sides[1]) / 1e6;
-        rc = rival_redis(o, sample, b->parameter & WINDOW, writes, &sample->against);
-        sample->against /= 1e6;
-    }
-    munmap(sides, 2 * sizeof *sides);
+    if (rc || b->parameter & RAW)
+        return rc;
+    const double *rates = kept.pair.shared->rates;
+    sample->value = (rates[0] + rates[1]) / 1e6;
+    rc = rival_redis(o, sample, b->parameter & WINDOW, writes, &sample->against);
+    sample->against /= 1e6;
     return rc;
 }
 

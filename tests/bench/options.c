@@ -22,7 +22,7 @@ static const char help[] =
     "\n"
     "  --only GLOB     only benchmarks of such names, as in --only 'barrier*'; may be repeated\n"
     "  --quick         only the benchmarks of the README's table: about a minute\n"
-    "  --runs N        runs of each benchmark (default: 5, but 1 where a run lasts over a second)\n"
+    "  --runs N        runs of each benchmark (default: 5, but 1 if it lasts over a second)\n"
     "  --seconds S     about how long a run lasts, where that can be chosen (default: 0.2)\n"
     "  --out FILE      also writes the results as JSON, after each pass over the benchmarks and\n"
     "                  when SIGTERM or SIGINT ends it\n"

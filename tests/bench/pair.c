@@ -18,7 +18,6 @@
 enum {
     TURN = 2000, /* repetitions in one go: about half a millisecond, less than a time slice */
     TURNS_MAX = 4096,
-    LONGEST_S = 60, /* a run that takes longer counts as hung */
 };
 
 /* --- talking ------------------------------------------------------------------------------ */
@@ -206,13 +205,30 @@ static void become_side(struct pair *p, unsigned side, int (*body)(struct pair *
 
     p->side = side;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    alarm(LONGEST_S);
+    alarm(PAIR_LONGEST_S);
     CPU_ZERO(&set);
     CPU_SET((unsigned)p->options->cpus[side], &set);
     sched_setaffinity(0, sizeof set, &set);
     int rc = body(p);
     fflush(NULL);
     _exit(-rc & 0xff);
+}
+
+pid_t pair_fork(struct pair *p, unsigned side, int (*body)(struct pair *))
+{
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0)
+        become_side(p, side, body);
+    return pid;
+}
+
+struct pair_shared *pair_share(void)
+{
+    void *shared = mmap(NULL, sizeof(struct pair_shared), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return shared == MAP_FAILED ? NULL : shared;
 }
 
 /* If one side fails, the other would wait for ever, so it is ended. */
@@ -241,17 +257,12 @@ int pair_run(const struct benchmark *benchmark, const struct bench_options *opti
     struct pair p = {.benchmark = benchmark, .options = options, .arg = arg};
     pid_t pids[2];
 
-    p.shared =
-        mmap(NULL, sizeof *p.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (p.shared == MAP_FAILED)
+    p.shared = pair_share();
+    if (!p.shared)
         return -ENOMEM;
     p.directory = temporary_folder(directory);
-    fflush(NULL);
-    for (unsigned side = 0; side < 2; side++) {
-        pids[side] = fork();
-        if (pids[side] == 0)
-            become_side(&p, side, body);
-    }
+    for (unsigned side = 0; side < 2; side++)
+        pids[side] = pair_fork(&p, side, body);
     int rc = wait_for_both(pids);
     *sample = p.shared->sample;
     rmdir(directory);

@@ -9,6 +9,7 @@
 
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "bench.h"
 #include "channels/loco/loco.h"
@@ -22,6 +23,7 @@ struct pair_shared {
     struct pair_line lines[2];
     alignas(128) _Atomic bool more;
     struct bench_sample sample; /* the run's result */
+    double rates[2];            /* of the sides, where they measure those */
 };
 
 struct pair {
@@ -42,6 +44,25 @@ struct pair {
  * returns 0 or a negative errno. */
 int pair_run(const struct benchmark *benchmark, const struct bench_options *options,
              int (*body)(struct pair *pair), void *arg, struct bench_sample *sample);
+
+/* Two sides that stay between runs, with what they have filled. Zero at first. They stand still
+ * while other benchmarks run, and end with this process. */
+struct pair_kept {
+    struct pair pair;
+    pid_t pids[2]; /* 0: not started */
+    int sockets[2];
+};
+
+/* What such sides do. Each returns 0 or a negative errno. */
+struct pair_acts {
+    int (*open)(struct pair *pair); /* once */
+    int (*run)(struct pair *pair);  /* in each run */
+};
+
+/* As pair_run(). The first run also starts the sides; the sample says how long that took. */
+int pair_run_kept(struct pair_kept *kept, const struct benchmark *benchmark,
+                  const struct bench_options *options, const struct pair_acts *acts,
+                  struct bench_sample *sample);
 
 static inline void pair_tell(struct pair *p)
 {
@@ -75,6 +96,15 @@ void pair_round_trips(struct pair *p, void *unused, unsigned times);
 void pair_beside(struct pair *p, pair_act *act, pair_act *rival, void *arg, unsigned times);
 /* The same, with the raw ping-pong as the rival. */
 void pair_beside_raw(struct pair *p, pair_act *act, void *arg);
+
+/* Starts a side, which ends with what the body returns, or after too long a time. */
+pid_t pair_fork(struct pair *p, unsigned side, int (*body)(struct pair *pair));
+
+/* The time that a run may take until it counts as hung. */
+enum { PAIR_LONGEST_S = 60 };
+
+/* The memory that both sides share; NULL: there is none. */
+struct pair_shared *pair_share(void);
 
 /* Joins this side as a node of two: over shm, or over verbs where there is $RDMA_ADDRESSES. */
 int pair_open_node(struct pair *p, struct loco_fabric **fabric, struct loco_manager **manager);

@@ -1,6 +1,5 @@
 #include "passes.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@ void passes_run(struct result *r, const struct bench_options *o)
 {
     const struct benchmark *b = &r->benchmark;
     struct bench_sample sample = {0};
+    const bool first = r->runs == 0;
     const uint64_t begin = bench_now();
 
     if (o->cpu_count < b->cores) {
@@ -21,7 +21,8 @@ void passes_run(struct result *r, const struct bench_options *o)
         return;
     }
     const int rc = b->measure(b, o, &sample);
-    r->seconds = fmax(r->seconds, (double)(bench_now() - begin) * 1e-9 - sample.set_up_s);
+    if (first)
+        r->seconds = (double)(bench_now() - begin) * 1e-9 - sample.set_up_s;
     if (rc)
         result_skip(r, true, "failed: %s", strerror(-rc));
     else

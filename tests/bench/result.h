@@ -13,7 +13,7 @@ struct result {
     double longest[RESULT_RUNS_MAX], longest_against[RESULT_RUNS_MAX];
     double waits[BENCH_WAITS][RESULT_RUNS_MAX], passed[BENCH_WAITS][RESULT_RUNS_MAX];
     unsigned runs;
-    double seconds;  /* the longest run took so long */
+    double seconds;  /* the first run took so long */
     double left_out; /* the greatest share of the steps that a run's loops left out */
     bool ended;      /* there will be no more runs */
     bool failed;

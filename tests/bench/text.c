@@ -41,8 +41,12 @@ static void print_target(const struct result *r, const struct digest *d)
                d->met             ? "met"
                : r->left_out == 0 ? "MISSED"
                                   : "not met");
-    if (r->left_out > 0)
-        printf("  its loops left out %.2g %% of their steps", 100 * r->left_out);
+    if (r->left_out > 0) {
+        const double percent = 100 * r->left_out;
+        printf("  its loops left out ");
+        printf(percent < 10 ? "%.2g" : "%.0f", percent);
+        printf(" %% of their steps");
+    }
 }
 
 static void print_numbers(const struct result *r, const struct digest *d)
