@@ -30,7 +30,7 @@ static int save(struct bench *b, int ended_by)
     if (!b->options.out)
         return 0;
     machine_add_steal(b->machine, &b->begin);
-    return json_write(b->options.out, b->machine, ended_by, b->results, b->count);
+    return json_write(&b->options, b->machine, ended_by, b->results, b->count);
 }
 
 static int save_pass(void *arg)

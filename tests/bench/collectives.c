@@ -103,7 +103,7 @@ static int measure_collective(const struct benchmark *b, const struct bench_opti
 
     if (rc)
         return rc;
-    return rival_mpi(sample, 2, &sample->against, 1, "mpi_collectives", "%s %g %d,%d",
+    return rival_mpi(o, sample, 2, &sample->against, 1, "mpi_collectives", "%s %g %d,%d",
                      names[b->parameter], o->seconds, o->cpus[0], o->cpus[1]);
 }
 

@@ -11,6 +11,8 @@ it less.
 import json
 import sys
 
+FEW = 8  # names that are worth a line
+
 
 def fail(what):
     print(f"bench-compare: {what}", file=sys.stderr)
@@ -18,12 +20,12 @@ def fail(what):
 
 
 def load(path):
-    """The machine's facts, and the results by name."""
+    """The whole, and the results by name."""
     try:
         with open(path, encoding="utf-8") as file:
             whole = json.load(file)
         rows = {row["name"]: row for row in whole["results"]}
-        machine = dict(whole["machine"])
+        dict(whole["machine"])
         for row in rows.values():
             if "skipped" not in row and row["value"] is None:
                 row["skipped"] = "no number"
@@ -36,7 +38,7 @@ def load(path):
         fail(f"{path}: not JSON: {error}")
     except (KeyError, TypeError, IndexError):
         fail(f"{path}: these are no results of build/bench --out")
-    return machine, rows
+    return whole, rows
 
 
 def describe(name, path, machine):
@@ -87,16 +89,19 @@ def compare(a, b):
 def main():
     if len(sys.argv) != 3:
         fail("expected two files of results, as in: make bench-compare A.json B.json")
-    (machine_a, rows_a), (machine_b, rows_b) = load(sys.argv[1]), load(sys.argv[2])
-    describe("A", sys.argv[1], machine_a)
-    describe("B", sys.argv[2], machine_b)
+    (a, rows_a), (b, rows_b) = load(sys.argv[1]), load(sys.argv[2])
+    describe("A", sys.argv[1], a["machine"])
+    describe("B", sys.argv[2], b["machine"])
+    if a.get("options") != b.get("options"):
+        print(f"The options differ: A {a.get('options')}, B {b.get('options')}")
     print(f"\n{'benchmark':36} {'A':>9} {'B':>9} {'':5} {'B/A':>6}  {'B is':7} to other")
     found = [compare(row, rows_b[name]) for name, row in rows_a.items() if name in rows_b]
     print("\n" + ", ".join(f"{found.count(word)} {word}" for word in ("better", "worse", "alike", "unsure", "skipped")))
     for name, rows, others in (("A", rows_a, rows_b), ("B", rows_b, rows_a)):
         alone = [row for row in rows if row not in others]
         if alone:
-            print(f"only in {name}: {', '.join(alone)}")
+            print(f"only in {name}: {', '.join(alone[:FEW])}" +
+                  (f", and {len(alone) - FEW} more" if len(alone) > FEW else ""))
 
 
 main()

@@ -55,19 +55,26 @@ json_t *json_of_result(const struct result *r)
     return j;
 }
 
-int json_write(const char *path, const json_t *machine, int ended_by, const struct result *results,
-               unsigned count)
+/* On these the numbers depend. */
+static json_t *options_json(const struct bench_options *o)
+{
+    return json_pack("{s:f, s:I, s:I}", "seconds", o->seconds, "accounts", (json_int_t)o->accounts,
+                     "keys", (json_int_t)o->keys);
+}
+
+int json_write(const struct bench_options *o, json_t *machine, int ended_by,
+               const struct result *results, unsigned count)
 {
     json_t *list = json_array();
 
     for (unsigned i = 0; i < count; i++)
         json_array_append_new(list, json_of_result(&results[i]));
-    json_t *all = json_pack("{s:O, s:o, s:o}", "machine", machine, "ended_by",
-                            ended_by ? json_sprintf("SIG%s", sigabbrev_np(ended_by)) : json_null(),
-                            "results", list);
-    const int rc = hil_json_file_write(all, path, JSON_REAL_PRECISION(6));
+    json_t *all = json_pack(
+        "{s:O, s:o, s:o, s:o}", "machine", machine, "options", options_json(o), "ended_by",
+        ended_by ? json_sprintf("SIG%s", sigabbrev_np(ended_by)) : json_null(), "results", list);
+    const int rc = hil_json_file_write(all, o->out, JSON_REAL_PRECISION(6));
     if (rc)
-        fprintf(stderr, "bench: %s cannot be written: %s\n", path, strerror(-rc));
+        fprintf(stderr, "bench: %s cannot be written: %s\n", o->out, strerror(-rc));
     json_decref(all);
     return rc;
 }

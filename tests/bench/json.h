@@ -8,9 +8,10 @@
 
 json_t *json_of_result(const struct result *result);
 
-/* Writes the machine's facts, how it was taken, and the results: the file has them as a whole.
- * `ended_by` is a signal; 0: none. Returns 0 or a negative errno, after a line on stderr. */
-int json_write(const char *path, const json_t *machine, int ended_by, const struct result *results,
-               unsigned count);
+/* Writes the machine's facts, how they were measured, and the results to options->out: the file has
+ * them as a whole. `ended_by` is a signal; 0: none. Returns 0 or a negative errno, after a line on
+ * stderr. */
+int json_write(const struct bench_options *options, json_t *machine, int ended_by,
+               const struct result *results, unsigned count);
 
 #endif

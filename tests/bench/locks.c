@@ -355,7 +355,7 @@ static int measure_locks(const struct benchmark *b, const struct bench_options *
     int rc = locks_measure(b, o, sample);
 
     if (!rc)
-        rc = rival_mpi(sample, NODES * (b->parameter & LOCKS_THREADS), theirs, 2, "mpi_locks",
+        rc = rival_mpi(o, sample, NODES * (b->parameter & LOCKS_THREADS), theirs, 2, "mpi_locks",
                        "%s %g %d,%d %llu %d",
                        b->parameter & LOCKS_TRANSFERS ? "transfers" : "single", o->seconds,
                        o->cpus[0], o->cpus[1], (unsigned long long)o->accounts, LOCKS);

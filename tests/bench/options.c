@@ -27,7 +27,7 @@ static const char help[] =
     "  --out FILE      also writes the results as JSON, after each pass over the benchmarks and\n"
     "                  when SIGTERM or SIGINT ends it\n"
     "  --beside BENCH  measures this build and another, by its program, in turns: --runs pairs,\n"
-    "                  whatever they take, and the median of their ratios\n"
+    "                  whatever they take, and the median of their ratios; no rivals\n"
     "  --configs DIR   where the scenarios are (default: configs)\n"
     "  --accounts N    accounts that the lock benchmarks transfer between, of 8 bytes each\n"
     "                  (default: 10000000)\n"

@@ -16,6 +16,14 @@
 #include "hiloco.h"
 #include "tests/temporary.h"
 
+/* Two builds are measured without rivals. */
+static bool is_left_out(const struct bench_options *o, struct bench_sample *sample)
+{
+    if (o->serve)
+        sample->absent = "not measured";
+    return o->serve;
+}
+
 static void sleep_ms(long ms)
 {
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
@@ -70,12 +78,14 @@ static int parse_numbers(const char *line, double *numbers, unsigned count)
     return 0;
 }
 
-int rival_mpi(struct bench_sample *sample, unsigned ranks, double *numbers, unsigned count,
-              const char *program, const char *arguments, ...)
+int rival_mpi(const struct bench_options *o, struct bench_sample *sample, unsigned ranks,
+              double *numbers, unsigned count, const char *program, const char *arguments, ...)
 {
     char path[320], text[128], command[640], line[128];
     va_list list;
 
+    if (is_left_out(o, sample))
+        return 0;
     path_of(program, path, sizeof path);
     if (access(path, X_OK) || !is_in_path("mpirun")) {
         sample->absent = "not installed";
@@ -100,6 +110,8 @@ int rival_perftest(const struct bench_options *o, struct bench_sample *sample, d
     char text[128], command[320], line[128];
     va_list list;
 
+    if (is_left_out(o, sample))
+        return 0;
     if (!is_in_path(program)) {
         sample->absent = "not installed";
         return 0;
@@ -287,6 +299,8 @@ int rival_redis(const struct bench_options *o, struct bench_sample *sample, unsi
     double gets = 1, sets = 1;
     int rc = 0;
 
+    if (is_left_out(o, sample))
+        return 0;
     if (!is_in_path("redis-server") || !is_in_path("redis-benchmark")) {
         sample->absent = "not installed";
         return 0;

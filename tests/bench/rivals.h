@@ -3,7 +3,7 @@
  * (with the small programs in rivals/), perftest, and a Redis cluster.
  *
  * Each function returns 0 or a negative errno. A rival that is not installed is not an error: the
- * function then only sets sample->absent.
+ * function then only sets sample->absent. The same where another build is the comparison.
  */
 #ifndef TESTS_BENCH_RIVALS_H
 #define TESTS_BENCH_RIVALS_H
@@ -12,9 +12,9 @@
 
 /* Runs `program` of rivals/ with the arguments on `ranks` ranks, and reads the `count` numbers
  * that it prints. */
-int rival_mpi(struct bench_sample *sample, unsigned ranks, double *numbers, unsigned count,
-              const char *program, const char *arguments, ...)
-    __attribute__((format(printf, 6, 7)));
+int rival_mpi(const struct bench_options *options, struct bench_sample *sample, unsigned ranks,
+              double *numbers, unsigned count, const char *program, const char *arguments, ...)
+    __attribute__((format(printf, 7, 8)));
 
 /* Measures one figure with `program` of perftest, between two processes of this machine over
  * $RDMA_DEVICE: that column of its row of results. */
