@@ -163,7 +163,7 @@ static void expect_edge(struct browser *b, const struct samples *s, bool rises)
            " scope.setApart(true);"
            " capture.trigger = scope.screen.level = null;" /* their lines */
            " scope.screen.draw(performance.now());"
-           " const scale = canvas.width / canvas.clientWidth;"
+           " const scale = canvas.width / paint.width;" /* as drawn, whatever its size is now */
            " const y = lanes.of(traces.find(({name}) => name === 'line.output')).axis.pixel(1.5);"
            " const pixels = paint.context.getImageData(0, Math.round(y * scale), canvas.width, "
            "1).data;"
