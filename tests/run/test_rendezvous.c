@@ -168,17 +168,13 @@ Test(rendezvous_run, the_first_node_may_come_late)
     expect_all_ran(parts, 3);
 }
 
-static bool misses_its_own_name(void *process)
-{
-    return has_said(process, "finds no address for its own name, no-such-host.invalid: ");
-}
-
 /* It goes on, for the others may find it. */
 Test(rendezvous_run, a_first_node_that_does_not_find_its_own_name_is_told)
 {
     struct process first = start_part(controller(), "--set rendezvous=no-such-host.invalid:28691");
 
-    cr_assert(wait_until(misses_its_own_name, &first, 60));
+    cr_assert(
+        wait_until_said(&first, "finds no address for its own name, no-such-host.invalid: ", 60));
     struct process other =
         start_part("converter configs/dcdc20.yaml --id 0-2", "--set rendezvous=127.0.0.1:28691");
     struct process parts[] = {first, other};
