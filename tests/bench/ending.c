@@ -37,15 +37,16 @@ static void signal_children(int number)
 }
 
 /* Ends the worker's group, and what has left the group: as their parents die, these become this
- * process's children. Who does not heed SIGTERM gets SIGKILL after a while. */
+ * process's children. Who does not heed SIGTERM gets SIGKILL after a while. A kernel that does not
+ * list children leaves some alive. */
 static void end_all(pid_t worker)
 {
-    enum { PATIENCE = 50 };
+    enum { PATIENCE = 50, DESPAIR = 500 };
     const struct timespec tick = {.tv_nsec = 20000000};
 
     kill(-worker, SIGTERM);
     kill(-worker, SIGCONT);
-    for (int ticks = 0;; ticks++) {
+    for (int ticks = 0; ticks < DESPAIR; ticks++) {
         pid_t ended;
         while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
             ;
