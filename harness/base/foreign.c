@@ -10,7 +10,10 @@
 #include "result_file.h"
 
 /* Enough for the summaries of about ten thousand runs of a sweep. */
-enum { JSON_BYTES_MAX = 512 << 20 };
+enum { JSON_BYTES_MAX = 512 << 20, JSON_MEMORY_MAX = 1 << 30 };
+
+/* What jansson takes for an object, for each entry of one, and for each entry of a list. */
+enum { JSON_OBJECT_BYTES = 240, JSON_ENTRY_BYTES = 100, JSON_ITEM_BYTES = 40 };
 
 bool hil_foreign_fits(uint64_t count, uint64_t each, uint64_t room)
 {
@@ -105,6 +108,27 @@ static json_t *foreign_refuse(json_error_t *error, const char *why)
     return NULL;
 }
 
+/* About how much memory the values take. A few bytes of the file may take hundreds. */
+static uint64_t foreign_memory(FILE *stream)
+{
+    uint64_t bytes = 0;
+    bool quoted = false;
+
+    for (int c = getc_unlocked(stream); c != EOF; c = getc_unlocked(stream)) {
+        if (quoted && c == '\\')
+            getc_unlocked(stream);
+        else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted)
+            bytes += c == '{'               ? JSON_OBJECT_BYTES
+                     : c == ':'             ? JSON_ENTRY_BYTES
+                     : c == ',' || c == '[' ? JSON_ITEM_BYTES
+                                            : 0;
+    }
+    rewind(stream);
+    return bytes;
+}
+
 /* Reads through a stream, because json_loadfd reads one byte at a time. Closes the file. */
 static json_t *foreign_read(int file, json_error_t *error)
 {
@@ -115,7 +139,10 @@ static json_t *foreign_read(int file, json_error_t *error)
         close(file);
         return NULL;
     }
-    json_t *read = json_loadf(stream, 0, error);
+    json_t *read = foreign_memory(stream) <= JSON_MEMORY_MAX
+                       ? json_loadf(stream, 0, error)
+                       : foreign_refuse(error, "it has too many values: they would take more than "
+                                               "1 GiB of memory");
     fclose(stream);
     return read;
 }

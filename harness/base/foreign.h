@@ -31,7 +31,8 @@ const char *hil_foreign_text(char *to, size_t size, const char *text, size_t len
  */
 void hil_foreign_tame(char *text, char instead, char kept);
 
-/* Parses a JSON file of at most 512 MiB. Returns NULL on failure; *error then says why. */
+/* Parses a JSON file of at most 512 MiB, whose values take at most 1 GiB of memory. Returns NULL on
+ * failure; *error then says why. */
 json_t *hil_foreign_json(const char *path, json_error_t *error);
 
 #endif

@@ -138,7 +138,8 @@ static int read_end(struct plot_run *run)
 }
 
 /* A run without a summary is drawn too: it may have been cut off. */
-int plot_run_open(struct plot_run *run, const char *dir, FILE *messages)
+int plot_run_open(struct plot_run *run, const char *dir, const struct hil_told *told,
+                  FILE *messages)
 {
     *run = (struct plot_run){.dir = dir, .to = dir, .messages = messages};
     int rc = hil_run_open_trace(&run->trace, dir, messages);
@@ -146,7 +147,7 @@ int plot_run_open(struct plot_run *run, const char *dir, FILE *messages)
         return rc;
 
     run->streams = hil_trace_streams(run->trace, &run->stream_count);
-    run->told = hil_told_of_run(dir);
+    run->told = told ? (struct hil_told){json_incref(told->root)} : hil_told_read(dir, messages);
     plot_events_read(&run->events, run->told.root);
     plot_events_add_changes(&run->events, run->trace);
     find_first(run);

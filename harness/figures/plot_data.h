@@ -44,8 +44,10 @@ struct plot_run {
     bool settled; /* all measures of the array have settled */
 };
 
-/* Returns 0, or a negative errno after a message: -ENODATA when nothing was recorded. */
-int plot_run_open(struct plot_run *run, const char *dir, FILE *messages);
+/* `told` is the run's summary, or NULL to read it. Returns 0, or a negative errno after a message:
+ * -ENODATA when nothing was recorded. */
+int plot_run_open(struct plot_run *run, const char *dir, const struct hil_told *told,
+                  FILE *messages);
 void plot_run_close(struct plot_run *run);
 
 /* Sets *measure to recorded measure number `i`; false if there are no more. */

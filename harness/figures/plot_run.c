@@ -59,7 +59,7 @@ static int draw_run(const struct plot_run *run, struct hil_plot_span span)
 int plot_run_figures(const char *dir, const char *to, struct hil_plot_span span, FILE *messages)
 {
     struct plot_run run;
-    int rc = plot_run_open(&run, dir, messages);
+    int rc = plot_run_open(&run, dir, NULL, messages);
     if (rc)
         return rc;
 

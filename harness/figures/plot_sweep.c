@@ -166,7 +166,7 @@ static void write_label(const struct plot_sweep *sweep, const json_t *point,
 
 static int open_measured(struct plot_run *run, const char *dir, FILE *messages)
 {
-    const int rc = plot_run_open(run, dir, messages);
+    const int rc = plot_run_open(run, dir, NULL, messages);
 
     if (rc || run->first.name)
         return rc;

@@ -22,7 +22,7 @@ static void find_all(const char *dir, struct hil_finding *findings, unsigned cou
     struct plot_names names;
     struct plot_run run;
 
-    if (plot_run_open(&run, dir, nowhere))
+    if (plot_run_open(&run, dir, NULL, nowhere))
         return; /* a record without rows has no figures */
     if (plot_names_open(&names, &run) == 0)
         for (unsigned i = 0; i < count; i++)

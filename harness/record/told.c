@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/foreign.h"
 #include "../h5/run_files.h"
@@ -192,11 +193,20 @@ const char *hil_told_invalid(const struct hil_told *told)
 
 struct hil_told hil_told_of_run(const char *dir)
 {
-    char path[HIL_PATH_BYTES];
+    return hil_told_read(dir, NULL);
+}
+
+struct hil_told hil_told_read(const char *dir, FILE *messages)
+{
+    char path[HIL_PATH_BYTES], text[JSON_ERROR_TEXT_LENGTH];
     json_error_t error;
     const int rc = hil_run_path(path, dir, "summary.json");
-    struct hil_told told = {rc ? NULL : hil_foreign_json(path, &error)};
+    const struct hil_told told = {rc ? NULL : hil_foreign_json(path, &error)};
 
+    if (messages && !rc && !told.root && access(path, F_OK) == 0) {
+        hil_foreign_text(text, sizeof text, error.text, sizeof error.text);
+        fprintf(messages, "%s:%d:%d: %s\n", path, error.line, error.column, text);
+    }
     return told;
 }
 

@@ -7,13 +7,15 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 struct hil_told {
     json_t *root; /* NULL: there is no summary */
 };
 
-/* Reads DIR/summary.json. */
+/* Reads DIR/summary.json. If it is there and cannot be read, hil_told_read says why. */
 struct hil_told hil_told_of_run(const char *dir);
+struct hil_told hil_told_read(const char *dir, FILE *messages);
 void hil_told_close(struct hil_told *told);
 
 /* The figures of a measure. Of the whole run they are the longest settling time and the greatest

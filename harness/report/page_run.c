@@ -145,7 +145,8 @@ static json_t *record_of_all(const struct plot_run *run, size_t most)
 
 /* If the record cannot be read, *why is the first line of the error message. NULL: memory ran
  * out. */
-static json_t *record_read(const char *dir, record_fn *read, size_t most, json_t **why)
+static json_t *record_read(const char *dir, const struct hil_told *told, record_fn *read,
+                           size_t most, json_t **why)
 {
     size_t size;
     char *said = NULL;
@@ -155,7 +156,7 @@ static json_t *record_read(const char *dir, record_fn *read, size_t most, json_t
 
     if (!messages)
         return NULL;
-    if (plot_run_open(&run, dir, messages) == 0) {
+    if (plot_run_open(&run, dir, told, messages) == 0) {
         record = read(&run, most);
         plot_run_close(&run);
     }
@@ -168,7 +169,7 @@ static json_t *record_read(const char *dir, record_fn *read, size_t most, json_t
 
 json_t *hil_page_measures(const char *dir, size_t most, json_t **why)
 {
-    return record_read(dir, record_of_measures, most, why);
+    return record_read(dir, NULL, record_of_measures, most, why);
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -191,8 +192,8 @@ static record_fn *run_read(const struct hil_page_run *page, const struct hil_tol
 
 json_t *hil_page_run_json(const struct hil_page_run *page, size_t most)
 {
-    struct hil_told told = hil_told_of_run(page->dir);
-    json_t *why = NULL, *record = record_read(page->dir, run_read(page, &told), most, &why);
+    struct hil_told told = hil_told_read(page->dir, stderr);
+    json_t *why = NULL, *record = record_read(page->dir, &told, run_read(page, &told), most, &why);
     json_t *json = NULL;
 
     if (record)

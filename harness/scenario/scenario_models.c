@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../models/models.h"
+#include "names.h"
 #include "scenario_files.h"
 
 /* --- settings -------------------------------------------------------------------------------- */
@@ -85,21 +86,28 @@ void scenario_settings_free(struct hil_settings *settings)
 }
 
 /* The setting that a parameter refers to; NULL: none. */
-static struct scenario_node *settings_find(const struct scenario_node *components, const char *name)
+static struct scenario_node *settings_find(const struct scenario_node *components,
+                                           const struct scenario_names *names, const char *name)
 {
     const size_t length = strcspn(name, ".");
+    const int i = name[length] ? scenario_names_find(names, name, length) : -1;
 
-    if (!components || components->kind != SCENARIO_MAPPING || name[length] == '\0')
+    if (i < 0)
         return NULL;
-    for (size_t i = 0; i < components->count; i++) {
-        const struct scenario_entry *entry = &components->entries[i];
-        if (strncmp(entry->key, name, length) != 0 || entry->key[length] != '\0')
-            continue;
-        struct scenario_node *found =
-            scenario_node_find(scenario_node_get(entry->value, "settings"), name + length + 1);
-        return found && found->kind == SCENARIO_SCALAR ? found : NULL;
-    }
-    return NULL;
+    struct scenario_node *found = scenario_node_find(
+        scenario_node_get(components->entries[i].value, "settings"), name + length + 1);
+    return found && found->kind == SCENARIO_SCALAR ? found : NULL;
+}
+
+/* The places of the components by their names. */
+static int settings_names(struct scenario_names *names, const struct scenario_node *components)
+{
+    const bool any = components && components->kind == SCENARIO_MAPPING;
+    const int rc = scenario_names_open(names, any ? components->count : 0);
+
+    for (unsigned i = 0; !rc && any && i < components->count; i++)
+        scenario_names_add(names, components->entries[i].key, i);
+    return rc;
 }
 
 static int settings_put(struct scenario_node *to, const struct ssv_parameter *p)
@@ -122,11 +130,12 @@ int scenario_lay_settings(struct scenario_node *root, struct ssv *parameters,
                           struct scenario_report *report)
 {
     const struct scenario_node *components = scenario_node_get(root, "components");
-    int rc = 0;
+    struct scenario_names names;
+    int rc = settings_names(&names, components);
 
     for (unsigned i = 0; !rc && i < parameters->count; i++) {
         struct ssv_parameter *p = &parameters->at[i];
-        struct scenario_node *to = settings_find(components, p->name);
+        struct scenario_node *to = settings_find(components, &names, p->name);
         if (!to)
             continue;
         p->taken = true;
@@ -136,6 +145,7 @@ int scenario_lay_settings(struct scenario_node *root, struct ssv *parameters,
                              p->name, p->unit_name);
         rc = settings_put(to, p);
     }
+    scenario_names_close(&names);
     return rc;
 }
 

@@ -25,7 +25,13 @@ struct ssv_unit {
 
 struct ssv_item {
     const char *enumeration, *name;
+    const char *both; /* "ENUMERATION\nNAME" */
     double value;
+};
+
+/* The names of what a file declares, so that each parameter finds its own at once. */
+struct ssv_names {
+    struct scenario_names parameters, units, enumerations, items;
 };
 
 struct ssv_reader {
@@ -231,6 +237,19 @@ static void ssv_base_unit(struct ssv_reader *r, const char **attributes)
         SSV_WRONG(r, "factor is 0; allowed: any other number");
 }
 
+/* No name in a file has a newline: XML makes it a blank. */
+static const char *ssv_both(struct ssv_reader *r, const char *enumeration, const char *name)
+{
+    const size_t size = strlen(enumeration) + strlen(name) + 2;
+    char *both = hil_pool_get(r->to->pool, size, 1);
+
+    if (both)
+        snprintf(both, size, "%s\n%s", enumeration, name);
+    else
+        hil_xml_stop(r->xml, -ENOMEM);
+    return both;
+}
+
 static void ssv_item(struct ssv_reader *r, const char **attributes)
 {
     struct ssv_item *list = hil_pool_more(r->to->pool, r->items, r->item_count, sizeof *r->items);
@@ -238,10 +257,11 @@ static void ssv_item(struct ssv_reader *r, const char **attributes)
 
     if (!list)
         hil_xml_stop(r->xml, -ENOMEM);
-    if (!list || !name || !ssv_needed(r, "Item", attributes, "value"))
+    const char *both = name ? ssv_both(r, r->name, name) : NULL;
+    if (!list || !both || !ssv_needed(r, "Item", attributes, "value"))
         return;
     r->items = list;
-    list[r->item_count] = (struct ssv_item){.enumeration = r->name, .name = name};
+    list[r->item_count] = (struct ssv_item){.enumeration = r->name, .name = name, .both = both};
     ssv_take(r, attributes, "value", &list[r->item_count++].value);
 }
 
@@ -321,65 +341,97 @@ static void ssv_ends(void *reader, unsigned depth)
 
 /* --- references ---------------------------------------------------------------------------- */
 
-static void ssv_resolve_unit(const struct ssv_reader *r, struct ssv_parameter *p)
+static void ssv_resolve_unit(const struct ssv_reader *r, const struct ssv_names *names,
+                             struct ssv_parameter *p)
 {
-    for (unsigned i = 0; i < r->unit_count; i++) {
-        if (strcmp(r->units[i].name, p->unit_name) != 0)
-            continue;
+    const int i = scenario_names_find(&names->units, p->unit_name, strlen(p->unit_name));
+
+    if (i >= 0)
         p->unit = r->units[i].is;
-        p->unit_known = true;
-        return;
-    }
-    p->unit_known = hil_unit_read(&p->unit, p->unit_name);
+    p->unit_known = i >= 0 || hil_unit_read(&p->unit, p->unit_name);
 }
 
-/* If the enumeration has no number for the item, the model may know it: then it is not a number. */
-static void ssv_resolve_item(const struct ssv_reader *r, struct ssv_parameter *p,
-                             const char *enumeration)
+static void ssv_wrong_item(const struct ssv_reader *r, const struct ssv_parameter *p,
+                           const char *enumeration)
 {
     const char *names[32];
     char choice[SCENARIO_CHOICE_BYTES];
     unsigned count = 0;
 
-    for (unsigned i = 0; i < r->item_count; i++) {
-        if (strcmp(r->items[i].enumeration, enumeration) != 0)
-            continue;
-        if (strcmp(r->items[i].name, p->text) == 0) {
-            p->number = r->items[i].value;
-            p->is_number = true;
-            return;
-        }
-        if (count < sizeof names / sizeof names[0])
+    for (unsigned i = 0; i < r->item_count && count < sizeof names / sizeof names[0]; i++)
+        if (strcmp(r->items[i].enumeration, enumeration) == 0)
             names[count++] = r->items[i].name;
-    }
-    if (!count)
-        return;
     scenario_say_choice(p->text, names, count, choice);
     scenario_mistake(r->report, &p->at, "%.100s is '%.60s', which %.60s has not%s", p->name,
                      p->text, enumeration, choice);
 }
 
+/* If the enumeration has no number for the item, the model may know it: then it is not a number. */
+static int ssv_resolve_item(struct ssv_reader *r, const struct ssv_names *names,
+                            struct ssv_parameter *p, const char *enumeration)
+{
+    const char *both = ssv_both(r, enumeration, p->text);
+    const int i = both ? scenario_names_find(&names->items, both, strlen(both)) : -1;
+
+    if (!both)
+        return -ENOMEM;
+    if (i >= 0) {
+        p->number = r->items[i].value;
+        p->is_number = true;
+    } else if (scenario_names_find(&names->enumerations, enumeration, strlen(enumeration)) >= 0) {
+        ssv_wrong_item(r, p, enumeration);
+    }
+    return 0;
+}
+
+static void ssv_names_close(struct ssv_names *names)
+{
+    scenario_names_close(&names->parameters);
+    scenario_names_close(&names->units);
+    scenario_names_close(&names->enumerations);
+    scenario_names_close(&names->items);
+}
+
+static int ssv_names_open(struct ssv_names *names, const struct ssv_reader *r)
+{
+    *names = (struct ssv_names){0};
+    if (scenario_names_open(&names->parameters, r->to->count - r->first) ||
+        scenario_names_open(&names->units, r->unit_count) ||
+        scenario_names_open(&names->enumerations, r->item_count) ||
+        scenario_names_open(&names->items, r->item_count)) {
+        ssv_names_close(names);
+        return -ENOMEM;
+    }
+    for (unsigned i = 0; i < r->unit_count; i++)
+        scenario_names_add(&names->units, r->units[i].name, i);
+    for (unsigned i = 0; i < r->item_count; i++) {
+        scenario_names_add(&names->enumerations, r->items[i].enumeration, i);
+        scenario_names_add(&names->items, r->items[i].both, i);
+    }
+    return 0;
+}
+
 static int ssv_resolve(struct ssv_reader *r)
 {
-    struct scenario_names names;
+    struct ssv_names names;
+    int rc = ssv_names_open(&names, r);
 
-    if (scenario_names_open(&names, r->to->count - r->first))
-        return -ENOMEM;
-    for (unsigned i = r->first; i < r->to->count && !scenario_report_is_full(r->report); i++) {
+    for (unsigned i = r->first; !rc && i < r->to->count && !scenario_report_is_full(r->report);
+         i++) {
         struct ssv_parameter *p = &r->to->at[i];
         const char *enumeration = r->enumerations[i - r->first];
-        const int before = scenario_names_add(&names, p->name, i);
+        const int before = scenario_names_add(&names.parameters, p->name, i);
         if (before >= 0)
             scenario_mistake(r->report, &p->at,
                              "%.100s is given a second time, after line %zu; allowed: once",
                              p->name, r->to->at[before].at.line);
         if (p->unit_name)
-            ssv_resolve_unit(r, p);
+            ssv_resolve_unit(r, &names, p);
         if (p->type == SSV_ENUMERATION && enumeration)
-            ssv_resolve_item(r, p, enumeration);
+            rc = ssv_resolve_item(r, &names, p, enumeration);
     }
-    scenario_names_close(&names);
-    return 0;
+    ssv_names_close(&names);
+    return rc;
 }
 
 /* --- files --------------------------------------------------------------------------------- */

@@ -318,6 +318,82 @@ Test(parameters, a_set_wins_in_the_short_form)
     "  there:\n    model: outside\n    node: bench\n"                                              \
     "    settings: {takes: {torque_nm: N m}, gives: {speed: rad/s}}\n"
 
+/* The text of a file with `count` parameters, each from the line with its number. */
+static char *many(const char *begin, const char *line, unsigned count)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+
+    cr_assert_not_null(to);
+    fputs(begin, to);
+    for (unsigned i = 0; i < count; i++) {
+        for (const char *at = line; *at; at++)
+            *at == '#' ? fprintf(to, "%u", i) : fputc(*at, to);
+        fputc('\n', to);
+    }
+    return fclose(to) ? NULL : text;
+}
+
+static char *joined(char *text, const char *more)
+{
+    char *both = malloc(strlen(text) + strlen(more) + 1);
+
+    cr_assert_not_null(both);
+    strcat(strcpy(both, text), more);
+    free(text);
+    return both;
+}
+
+#define MANY     60000
+#define SSV_TAIL "</p:Parameters>\n</p:ParameterSet>\n"
+
+/* The work grows with the number of parameters; if it grew with its square, this test would take
+ * minutes. */
+Test(parameters, very_many_of_an_array, .timeout = 120)
+{
+    char text[300];
+
+    snprintf(text, sizeof text,
+             "name: a\nduration_s: 0.1\nmode: virtual\nnodes:\n  n: {period_us: 10}\n"
+             "components:\n  g: {model: gain, node: n, count: %u, inputs: {input: 0}}\n",
+             MANY);
+    char *ssv =
+        joined(many(SSV_BEGIN "<p:Parameters>\n",
+                    "<p:Parameter name='g[#].gain'><p:Real value='#'/></p:Parameter>", MANY),
+               SSV_TAIL);
+    struct hil_scenario *s = expect_loads(text, ssv, NULL);
+    cr_expect_eq(s->system->components[0].parameters[0], 0);
+    cr_expect_eq(s->system->components[MANY - 1].parameters[0], MANY - 1);
+    hil_scenario_free(s);
+    free(ssv);
+}
+
+Test(parameters, very_many_components_units_and_items)
+{
+    enum { COUNT = 3000 };
+    char *text = many("name: a\nduration_s: 0.1\nmode: virtual\nnodes:\n  n: {period_us: 10}\n"
+                      "components:\n",
+                      "  g#: {model: gain, node: n, inputs: {input: 0}}", COUNT);
+    char *ssv = joined(
+        many(SSV_BEGIN "<p:Parameters>\n",
+             "<p:Parameter name='g#.gain'><p:Real value='#' unit='u#'/></p:Parameter>\n"
+             "<p:Parameter name='g#.input'><p:Enumeration value='i#' name='e'/></p:Parameter>",
+             COUNT),
+        "</p:Parameters>\n<p:Units>\n");
+    char *units = many("", "<c:Unit name='u#'><c:BaseUnit factor='2'/></c:Unit>", COUNT);
+    ssv = joined(joined(ssv, units), "</p:Units>\n<p:Enumerations><c:Enumeration name='e'>\n");
+    char *items = many("", "<c:Item name='i#' value='#'/>", COUNT);
+    ssv = joined(joined(ssv, items), "</c:Enumeration></p:Enumerations>\n</p:ParameterSet>\n");
+    struct hil_scenario *s = expect_loads(text, ssv, NULL);
+    cr_expect_eq(s->system->components[COUNT - 1].parameters[0], 2 * (COUNT - 1));
+    hil_scenario_free(s);
+    free(items);
+    free(units);
+    free(ssv);
+    free(text);
+}
+
 Test(parameters, a_setting_is_set_before_its_model_is_loaded)
 {
     struct hil_scenario *s =

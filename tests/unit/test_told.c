@@ -150,3 +150,34 @@ Test(told, a_file_of_more_than_64_mib_is_read_and_one_beyond_all_measure_is_not)
     cr_expect_null(read_of_size((512 << 20) + 1, &error));
     cr_expect_str_eq(error.text, "it is larger than 512 MiB");
 }
+
+/* A file of 16 MB whose values would take gigabytes. */
+Test(told, what_would_take_too_much_memory_is_refused_in_words)
+{
+    char *said = NULL;
+    size_t size;
+    FILE *to = fopen(in_folder("summary.json"), "w"), *messages = open_memstream(&said, &size);
+
+    cr_assert(to && messages);
+    fputs("{\"a\": [{}", to);
+    for (unsigned i = 0; i < 5000000; i++)
+        fputs(",{}", to);
+    fputs("]}", to);
+    fclose(to);
+    cr_expect_null(hil_told_read(folder, messages).root);
+    fclose(messages);
+    cr_expect_not_null(strstr(said, "summary.json:1:1: it has too many values"), "%s", said);
+    free(said);
+
+    /* In a text they are only letters. */
+    to = fopen(in_folder("summary.json"), "w");
+    cr_assert_not_null(to);
+    fputs("{\"a\": \"\\\"", to);
+    for (unsigned i = 0; i < 5000000; i++)
+        fputs(",{}", to);
+    fputs("\"}", to);
+    fclose(to);
+    struct hil_told told = hil_told_of_run(folder);
+    cr_expect_not_null(told.root);
+    hil_told_close(&told);
+}

@@ -128,7 +128,15 @@ static int parameter_block_of(const struct general *g, const struct general_name
     return -1;
 }
 
-/* In a list, components of an array whose model does not have the name get no value. */
+static bool parameter_is_list(const struct scenario_node *block, const char *name)
+{
+    const struct scenario_node *value = scenario_node_get(block, name);
+
+    return value && value->kind == SCENARIO_SEQUENCE;
+}
+
+/* In a list that was made of a common value, components of an array whose model does not have the
+ * name get no value. */
 static int parameter_blank(const struct general *g, const struct general_group *group,
                            unsigned block, const char *name, struct scenario_node *list)
 {
@@ -174,10 +182,11 @@ static int parameter_set(const struct general *g, const struct ssv_parameter *p,
         {group->of ? group->count : 0, first - group->first, last - group->first},
         {places, index.given ? index.first : 0, index.given ? index.last : places - 1},
     };
+    const bool was_list = parameter_is_list(to, named->name);
     struct scenario_node *value = ssv_number(p, table->at[row].unit, &rc, g->report);
     if (value)
         rc = parameter_put_under(to, named->name, lists, 2, value);
-    if (value && !rc && group->of && scenario_node_get(to, named->name)->kind == SCENARIO_SEQUENCE)
+    if (value && !rc && group->of && !was_list && parameter_is_list(to, named->name))
         rc = parameter_blank(g, group, block, named->name, scenario_node_get(to, named->name));
     scenario_node_free(value);
     return rc;

@@ -3,6 +3,7 @@
  * scenario_schema.c. A test compares docs/scenario.md with both.
  */
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "../form/form_schema.h"
@@ -618,10 +619,36 @@ static bool same_path(const char *pattern, const char *path)
     return *after_index(path) == '\0';
 }
 
-const struct scenario_key *scenario_key_find(const struct scenario_schema *schema, const char *path)
+/* The last letter of each key. Most keys differ from a path there already, and a great scenario
+ * looks for several keys of each component. */
+static char key_ends[sizeof(scenario_keys) / sizeof(scenario_keys[0])];
+
+static void fill_key_ends(void)
 {
     for (unsigned i = 0; i < scenario_key_count; i++)
-        if (same_path(scenario_keys[i].path, path))
+        key_ends[i] = scenario_keys[i].path[strlen(scenario_keys[i].path) - 1];
+}
+
+/* The last letter before an index. */
+static char end_of_path(const char *path)
+{
+    const char *end = path + strlen(path), *dot = strrchr(path, '.');
+
+    if (end - path > 2 && strcmp(end - 2, "[]") == 0)
+        end -= 2;
+    else if (dot && dot > path && after_index(dot) == end)
+        end = dot;
+    return end > path ? end[-1] : '\0';
+}
+
+const struct scenario_key *scenario_key_find(const struct scenario_schema *schema, const char *path)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const char end = end_of_path(path);
+
+    pthread_once(&once, fill_key_ends);
+    for (unsigned i = 0; i < scenario_key_count; i++)
+        if ((key_ends[i] == end || key_ends[i] == '*') && same_path(scenario_keys[i].path, path))
             return &scenario_keys[i];
     for (unsigned i = 0; i < schema->key_count; i++)
         if (same_path(schema->keys[i].path, path))
