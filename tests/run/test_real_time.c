@@ -501,9 +501,8 @@ Test(real_time, a_controller_says_which_part_is_missing)
     struct ended e = run_command("%s --wait 1 --set name=%s " SHARED, controller(), own_name());
     expect_status(&e, 1);
     expect_said(&e, "the other nodes did not come: converter[10-19] in /");
-    kill(lower.pid, SIGINT);
-    struct ended other = finish(&lower);
-    expect_status(&other, 130);
+    kill(lower.pid, SIGINT); /* it may have ended with the controller */
+    finish(&lower);
 }
 
 /* Long before it gives up it says for whom it waits, where, and since when; and an interrupt ends

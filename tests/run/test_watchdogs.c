@@ -424,8 +424,9 @@ TestSuite(watchdogs_real_time, .init = workspace_open_for_real_time, .fini = wor
     "--set controller.cpu=-1 --set converters.cpu=-1 --set converters.duty_safe=0.07 "             \
     "--set validity.required=false "
 
-/* A run of which one process gets the signal. */
-static struct process signal_one(unsigned which, int signal, const char *options, struct family *c)
+/* A run of which one process gets the signal, and which says so. */
+static struct process signal_one(unsigned which, int signal, const char *options, const char *said,
+                                 struct family *c)
 {
     struct arguments a = command(SLOW "%s --out %s", options, in_workspace("out"));
     struct process p = start(&a);
@@ -434,7 +435,7 @@ static struct process signal_one(unsigned which, int signal, const char *options
     cr_assert(wait_until(find_children, c, 30), "the launcher has no children");
     cr_assert(wait_until(is_running, &p, 60));
     kill(c->children[which], signal);
-    cr_assert(wait_until_said(&p, " was older", 30), "nobody tells");
+    cr_assert(wait_until_said(&p, said, 30), "nobody tells");
     return p;
 }
 
@@ -469,7 +470,7 @@ Test(watchdogs_real_time, a_frozen_controller_makes_converters_safe)
     struct process p = signal_one(CONTROLLER, SIGSTOP,
                                   "--set duration_s=5 --set converters.age_limit_us=300000 --set "
                                   "converters.on_old=safe --set recording.converter_decimation=1",
-                                  &c);
+                                  ".duty was older than", &c);
 
     kill(c.children[CONTROLLER], SIGCONT);
     finish(&p);
@@ -489,7 +490,7 @@ Test(watchdogs_real_time, dead_converters_are_too_old_for_the_controller)
     struct process p = signal_one(CONVERTERS, SIGKILL,
                                   "--set duration_s=5 --set on_lost=restart --set "
                                   "controller.age_limit_us=15000",
-                                  &c);
+                                  ".voltage_v was older than", &c);
     finish(&p);
     expect_answers(in_workspace("out"), "controller", 15000, 2000, 20);
 }
