@@ -6,6 +6,7 @@
 #define HIL_DOCTOR_CHECKS_H
 
 #include "doctor.h"
+#include "steal.h"
 
 /* Pages of 2 MiB: a few for each of a few dozen arenas. */
 enum { HIL_HUGE_PAGES = 64 };
@@ -43,9 +44,6 @@ extern const char hil_no_spare_core[];
 /* How many ms of every second the kernel withholds from SCHED_FIFO threads; a negative errno when
  * unknown. */
 long hil_throttled_ms(const char *root);
-
-/* Seconds that a hypervisor has taken from the cpu since boot; negative when unknown. */
-double hil_stolen_s(const char *root, int cpu);
 
 /* Whether the kernel's version is at least major.minor; -1: unknown. */
 int hil_kernel_since(const char *root, int major, int minor);

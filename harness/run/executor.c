@@ -12,6 +12,18 @@ static const uint64_t RECEIVE_NS = 20000;
 /* Before a step that takes longer than this, held messages of other steps are sent. */
 static const uint64_t LONG_NS = 20000;
 
+/* A thread that is later than this, or takes so long for a step that was short before, stood still.
+ */
+static const uint64_t STALL_NS = 100000;
+
+__attribute__((cold)) static void count_stall(struct hil_executor *e, uint64_t ns)
+{
+    e->stalls.count++;
+    e->stalls.total_ns += ns;
+    if (ns > e->stalls.longest_ns)
+        e->stalls.longest_ns = ns;
+}
+
 /* --- the rows in the order of their next steps ---------------------------------------------- */
 
 static bool comes_before(const struct hil_pending *a, const struct hil_pending *b)
@@ -144,11 +156,14 @@ static void stop_all(struct hil_executor *e)
 
 /* When the step begins, after the start. Waits until it is due, unless it was due when the step
  * before it ended: then it begins at that time. */
-static uint64_t await_step(const struct hil_executor *e, const struct hil_pending *p)
+static uint64_t await_step(struct hil_executor *e, const struct hil_pending *p)
 {
     if (e->ended_ns > p->at)
         return e->ended_ns;
-    return wait_until(e, e->start_ns + p->at) - e->start_ns;
+    const uint64_t begin = wait_until(e, e->start_ns + p->at) - e->start_ns;
+    if (begin > p->at + STALL_NS)
+        count_stall(e, begin - p->at);
+    return begin;
 }
 
 /* Steps the loops of the row, up to one that fails. Sets *any if at least one made its step. */
@@ -174,6 +189,8 @@ static int count_step(struct hil_executor *e, struct hil_pending *p, uint64_t be
 {
     const uint64_t end = hil_clock_now(&e->clock) - e->start_ns;
 
+    if (p->took_ns && end - begin > p->took_ns + STALL_NS)
+        count_stall(e, end - begin - p->took_ns);
     p->took_ns = end - begin;
     e->ended_ns = end;
     const int rc = hil_loop_account(p->loop, p->n, begin, end, &p->n);

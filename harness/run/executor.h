@@ -39,6 +39,7 @@ struct hil_executor {
     struct loco_manager *network;
     uint64_t receive_ticks;
     struct hil_crew *crew; /* threads that share the steps; NULL: none */
+    struct hil_stalls stalls;
 };
 
 /* How long before a step's time a hybrid wait wakes up. A sleeping thread rarely wakes up later

@@ -10,22 +10,48 @@
 #include "../../channels/loco/fabric/tcp.h"
 #include "../../channels/loco/fabric/verbs.h"
 #include "../base/autogroup.h"
+#include "../doctor/steal.h"
 #include "../launch/meeting.h"
 #include "faults.h"
 #include "privileges.h"
 #include "rehearsal.h"
 #include "rows.h"
 
-/* The counters show that the loop caused no page fault and no switch to another thread. */
-static int run_measured(struct hil_executor *e, struct hil_executor_state *state)
+/* For how long this thread has waited for a core so far, if the kernel counts it. */
+static uint64_t waited_ns(void)
+{
+    unsigned long long waited = 0;
+    FILE *f = fopen("/proc/thread-self/schedstat", "re");
+
+    if (f && fscanf(f, "%*u %llu", &waited) != 1)
+        waited = 0;
+    if (f)
+        fclose(f);
+    return waited;
+}
+
+static uint64_t stolen_ns(int cpu)
+{
+    const double stolen = cpu < 0 ? -1 : hil_stolen_s("", cpu);
+
+    return stolen < 0 ? 0 : (uint64_t)(stolen * 1e9);
+}
+
+/* The counters show that the loop caused no page fault and no switch to another thread, and who had
+ * its core when it stood still. */
+static int run_measured(struct hil_executor *e, int cpu, struct hil_executor_state *state)
 {
     struct rusage before, after;
 
     if (e->crew)
         hil_crew_measure(e->crew);
+    const uint64_t waited = waited_ns(), stolen = stolen_ns(cpu);
     getrusage(RUSAGE_THREAD, &before);
     int rc = hil_executor_run(e);
     getrusage(RUSAGE_THREAD, &after);
+    state->stalls = e->stalls;
+    state->stalls.waited_ns = waited_ns() - waited;
+    state->stalls.stolen_ns = stolen_ns(cpu) - stolen;
     state->page_faults =
         (uint64_t)(after.ru_minflt - before.ru_minflt + after.ru_majflt - before.ru_majflt);
     state->involuntary_switches = (uint64_t)(after.ru_nivcsw - before.ru_nivcsw);
@@ -97,7 +123,7 @@ static int run_scheduled(struct hil_executor *e, const struct hil_executor_confi
         hil_crew_wake(e->crew, &e->clock);
     int rc = hil_rehearse(rehearsal, group, &e->clock, e->start_ns);
     if (!rc)
-        rc = run_measured(e, state);
+        rc = run_measured(e, config->cpu, state);
     hil_group_dismiss_crew(group);
     hil_schedule_ordinary();
     if (hil_asks_for_real_time(config))

@@ -137,6 +137,14 @@ struct hil_awaited_state {
     _Atomic uint64_t was_ns; /* 1 ns after it occurred, by the run's time; 0: it has not */
 };
 
+/* How often and for how long an executor's thread stood still for more than 100 us, and what the
+ * kernel tells of the reason. */
+struct hil_stalls {
+    uint64_t count, total_ns, longest_ns;
+    uint64_t waited_ns; /* other threads had its core */
+    uint64_t stolen_ns; /* a hypervisor had the core that it is pinned to */
+};
+
 struct hil_executor_state {
     _Atomic uint32_t stage;
     uint32_t hangs;    /* written by the launcher: how often it hung and was killed */
@@ -154,6 +162,7 @@ struct hil_executor_state {
     uint64_t page_faults, involuntary_switches, voluntary_switches;
     _Atomic uint64_t heartbeat; /* counts up as long as its thread makes progress */
     struct hil_worst worst;
+    struct hil_stalls stalls;
     uint64_t start_ns;   /* on CLOCK_MONOTONIC */
     char degraded[1024]; /* reasons why it is degraded, one a line */
 

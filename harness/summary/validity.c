@@ -358,6 +358,48 @@ static void judge_machine(struct trial *t)
         give_reason(check, "degraded: %.*s", (int)strcspn(why, "\n"), why);
 }
 
+/* --- why loops stood still ------------------------------------------------------------------- */
+
+/* The reason, if it explains most of the time. */
+static const char *say_whose_fault(const struct hil_stalls *s, int cpu, char text[64])
+{
+    char time[24], core[24] = "its core";
+
+    if (cpu >= 0)
+        snprintf(core, sizeof core, "cpu %d", cpu);
+    text[0] = '\0';
+    if (2 * s->waited_ns > s->total_ns && s->waited_ns >= s->stolen_ns)
+        snprintf(text, 64, "; other threads had %s for %s", core, say_us(us(s->waited_ns), time));
+    else if (2 * s->stolen_ns > s->total_ns)
+        snprintf(text, 64, "; the host took %s away for %s", core, say_us(us(s->stolen_ns), time));
+    return text;
+}
+
+static void judge_stalls(struct trial *t)
+{
+    const double elapsed = (double)atomic_load(&t->state->elapsed_ns);
+    const struct hil_stalls *worst = NULL;
+    char name[HIL_NODES_NAME_BYTES], longest[24], all[24], fault[64];
+    unsigned executor = 0;
+
+    for (unsigned i = 0; i < process_count(t->scenario); i++) {
+        const struct hil_stalls *s = &t->state->executors[i].stalls;
+        if (!s->count || (worst && s->total_ns <= worst->total_ns))
+            continue;
+        worst = s;
+        executor = i;
+    }
+    if (!worst)
+        return;
+    hil_executor_name(t->scenario, executor, name);
+    snprintf(t->verdict->stalls, sizeof t->verdict->stalls,
+             "%.200s stood still %llu time%s, %s at most, %s in all, %.2g %% of the run%s", name,
+             (unsigned long long)worst->count, worst->count == 1 ? "" : "s",
+             say_us(us(worst->longest_ns), longest), say_us(us(worst->total_ns), all),
+             share_percent((double)worst->total_ns, elapsed),
+             say_whose_fault(worst, t->scenario->executors[executor].cpu, fault));
+}
+
 void hil_validity_judge(struct hil_verdict *verdict, const struct hil_scenario *scenario,
                         const struct hil_state *state, uint64_t dropped)
 {
@@ -373,6 +415,7 @@ void hil_validity_judge(struct hil_verdict *verdict, const struct hil_scenario *
     judge_faults(&t);
     judge_record(&t, dropped);
     judge_machine(&t);
+    judge_stalls(&t);
 }
 
 /* --- telling -------------------------------------------------------------------------------- */
@@ -389,7 +432,8 @@ json_t *hil_validity_json(const struct hil_verdict *v)
         if (!c->passed)
             json_array_append_new(reasons, json_string(c->reason));
     }
-    return json_pack("{s:b, s:o, s:o}", "valid", v->valid, "reasons", reasons, "checks", checks);
+    return json_pack("{s:b, s:s?, s:o, s:o}", "valid", v->valid, "stalls",
+                     v->stalls[0] ? v->stalls : NULL, "reasons", reasons, "checks", checks);
 }
 
 void hil_validity_print(const struct hil_verdict *v, FILE *to)
@@ -398,6 +442,10 @@ void hil_validity_print(const struct hil_verdict *v, FILE *to)
 
     if (v->valid)
         fprintf(to, "  run         valid\n");
+    if (!v->valid && v->stalls[0]) {
+        fprintf(to, "  %-11s %s%s\n", "run", before, v->stalls);
+        before = "";
+    }
     for (unsigned i = 0; i < v->count; i++) {
         if (v->checks[i].passed)
             continue;

@@ -27,6 +27,8 @@ struct hil_verdict {
     bool valid;
     unsigned count;
     struct hil_check checks[HIL_CHECKS_MAX];
+    char stalls[HIL_REASON_BYTES]; /* how long the worst executor stood still, and why; "": none did
+                                    */
 };
 
 /* Judges a run that has ended; `dropped` rows of its record were lost. */

@@ -202,6 +202,31 @@ Test(validity, nodes_elsewhere)
     close_run();
 }
 
+/* The words for the worst executor: its nodes, its size, and the reason if there is one. */
+Test(validity, what_stood_still_comes_first)
+{
+    open_run(NULL);
+    cr_expect_null(reason(0));
+    cr_expect_str_empty(verdict.stalls);
+    atomic_store(&state->elapsed_ns, 1000000000);
+    state->executors[0].stalls = (struct hil_stalls){4, 11000000, 5000000, 1000000, 2000000};
+    cr_expect_null(reason(0));
+    cr_expect_str_eq(verdict.stalls, "controller stood still 4 times, 5 ms at most, 11 ms in all, "
+                                     "1.1 % of the run");
+    state->executors[0].stalls.waited_ns = 10000000;
+    cr_expect_null(reason(0));
+    cr_expect(strstr(verdict.stalls, " of the run; other threads had its core for 10 ms"), "%s",
+              verdict.stalls);
+    state->executors[0].stalls.stolen_ns = 20000000;
+    cr_expect_null(reason(0));
+    cr_expect(strstr(verdict.stalls, " of the run; the host took its core away for 20 ms"), "%s",
+              verdict.stalls);
+    state->executors[1].stalls = (struct hil_stalls){1, 12000000, 12000000, 0, 0};
+    cr_expect_null(reason(0));
+    cr_expect(strstr(verdict.stalls, " stood still 1 time, 12 ms at most"), "%s", verdict.stalls);
+    close_run();
+}
+
 Test(validity, as_json)
 {
     open_run(NULL);
