@@ -289,13 +289,31 @@ Test(processes, a_node_may_come_late)
 
 enum { SEVEN = 7, HERE = 3, LIVES = 3 };
 
+/* A process that dies, and the child that it leaves behind; 0: none. */
+struct family {
+    pid_t parent, child;
+};
+
+/* A child that has all of its parent's descriptors, and outlives it. */
+static pid_t leave_a_child(void)
+{
+    const pid_t child = fork();
+
+    if (child == 0) {
+        alarm(120);
+        pause();
+        _exit(0);
+    }
+    return child;
+}
+
 /* A process with the upper nodes. It begins when told, says when it is ready, and waits to be
  * killed. */
-static void live_until_killed(int go, int ready)
+static void live_until_killed(int go, int ready, bool leaves_a_child)
 {
     struct loco_fabric *fabric;
     struct member all[SEVEN];
-    const pid_t pid = getpid();
+    struct family family = {.parent = getpid()};
     char byte;
 
     if (read(go, &byte, 1) != 1)
@@ -305,32 +323,35 @@ static void live_until_killed(int go, int ready)
         open_member(&all[i], fabric, i, SEVEN);
     for (unsigned i = HERE; i < SEVEN; i++)
         await_ready(&all[i]);
-    cr_assert_eq(write(ready, &pid, sizeof pid), (ssize_t)sizeof pid);
+    if (leaves_a_child)
+        family.child = leave_a_child();
+    cr_assert_eq(write(ready, &family, sizeof family), (ssize_t)sizeof family);
     pause();
 }
 
-Test(processes, all_nodes_of_one_that_is_killed_are_lost)
+static void kill_again_and_again(bool leaves_a_child)
 {
+    struct family families[LIVES];
     struct loco_fabric *fabric;
     struct member all[SEVEN];
     int go[2], ready[2];
-    pid_t pid;
 
     make_directory();
     cr_assert(pipe(go) == 0 && pipe(ready) == 0);
     for (unsigned life = 0; life < LIVES; life++)
         if (fork() == 0)
-            live_until_killed(go[0], ready[1]);
+            live_until_killed(go[0], ready[1], leaves_a_child);
     cr_assert_eq(loco_shm_open(&fabric, directory), 0);
     for (unsigned i = 0; i < HERE; i++)
         open_member(&all[i], fabric, i, SEVEN);
     for (unsigned life = 0; life < LIVES; life++) {
         cr_assert_eq(write(go[1], "", 1), 1);
-        cr_assert_eq(read(ready[0], &pid, sizeof pid), (ssize_t)sizeof pid);
+        const ssize_t size = read(ready[0], &families[life], sizeof families[life]);
+        cr_assert_eq(size, (ssize_t)sizeof families[life]);
         for (unsigned i = 0; i < HERE; i++)
             await_ready(&all[i]);
-        kill(pid, SIGKILL);
-        cr_assert_eq(waitpid(pid, NULL, 0), pid);
+        kill(families[life].parent, SIGKILL);
+        cr_assert_eq(waitpid(families[life].parent, NULL, 0), families[life].parent);
         for (unsigned i = 0; i < HERE; i++)
             for (unsigned k = HERE; k < SEVEN; k++)
                 AWAIT_AT(&all[i], loco_peer_lost(all[i].mgr, k));
@@ -341,6 +362,19 @@ Test(processes, all_nodes_of_one_that_is_killed_are_lost)
     for (unsigned i = 0; i < HERE; i++)
         close_member(&all[i]);
     loco_shm_close(fabric);
+    for (unsigned life = 0; life < LIVES && leaves_a_child; life++)
+        kill(families[life].child, SIGKILL);
+}
+
+Test(processes, all_nodes_of_one_that_is_killed_are_lost)
+{
+    kill_again_and_again(false);
+}
+
+/* The child keeps the sockets open, also the one that the parent listened on. */
+Test(processes, one_that_is_killed_is_lost_though_a_child_of_it_lives)
+{
+    kill_again_and_again(true);
 }
 
 /* --- the directory ---------------------------------------------------------------------------- */

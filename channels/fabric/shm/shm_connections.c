@@ -179,6 +179,7 @@ static struct shm_connection *connection_new(struct shm *s, int fd)
     }
     c->shm = s;
     c->fd = fd;
+    c->process_fd = -1;
     for (int i = 0; i < SHM_FILES; i++)
         c->files[i] = -1;
     c->next = s->connections;
@@ -204,6 +205,8 @@ static void connection_drop(struct shm_connection *c)
     for (int i = 0; i < SHM_FILES; i++)
         if (c->files[i] >= 0)
             close(c->files[i]);
+    if (c->process_fd >= 0)
+        close(c->process_fd);
     close(c->fd);
     free(c);
 }
@@ -397,6 +400,20 @@ static bool greeting_on_refusal(struct shm_connection *c, const struct shm_greet
     return false;
 }
 
+/* Watches the other process's life. In another PID namespace only its socket tells. With the lock
+ * held. */
+static void connection_watch_process(struct shm_connection *c)
+{
+    const int process = shm_process_at(c->fd);
+
+    if (process == -ESRCH)
+        connection_end(c, 0);
+    if (process < 0)
+        return;
+    c->process_fd = process;
+    shm_watch(c->shm, EPOLL_CTL_ADD, process, c, EPOLLIN);
+}
+
 /* The other process has proven itself: from now on its messages are accepted. */
 static bool greeting_welcome(struct shm_connection *c, uint64_t process)
 {
@@ -406,6 +423,7 @@ static bool greeting_welcome(struct shm_connection *c, uint64_t process)
     s->strangers -= connection_is_stranger(c);
     c->proven = true;
     c->process = process;
+    connection_watch_process(c);
     pthread_mutex_unlock(&s->lock);
     return true;
 }
@@ -599,12 +617,15 @@ static void connection_hang_up(struct shm_connection *c)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Handles at most AT_ONCE messages, so that other connections have their turn. */
+/* Handles at most AT_ONCE messages, so that other connections have their turn. What a process sent
+ * before it ended is heard too. */
 void shm_hear(struct shm_connection *c)
 {
     enum { AT_ONCE = 256 };
     int more = 1;
 
+    if (c->process_fd >= 0 && shm_process_has_ended(c->process_fd))
+        connection_end(c, 0);
     c->heard = true;
     for (int i = 0; i < AT_ONCE && more > 0; i++)
         more = connection_receive(c);

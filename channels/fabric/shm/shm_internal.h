@@ -76,6 +76,7 @@ struct shm_connection {
     uint64_t until;          /* of a stranger: when it is dropped */
     struct shm_place place;  /* the socket that was called */
     uint64_t process;        /* the other process's number */
+    int process_fd;          /* its pidfd; -1: unproven, or in another PID namespace */
     unsigned pairs;          /* pairs of nodes that are up over it */
     struct loco_unsent unsent;
     bool has_file[SHM_FILES]; /* this process's file was sent to the other process */
@@ -177,6 +178,12 @@ static inline struct shm_peer *shm_peer_of(const struct shm_node *n, uint32_t id
 
 struct sockaddr_un shm_address_of(const struct shm *shm, uint32_t id);
 int shm_new_socket(void);
+
+/* Returns a pidfd of the process at the socket's other end, or a negative errno: -ESRCH if that
+ * process has ended. A socket stays open as long as any child that was forked from the process. So
+ * only the process itself tells whether it lives. */
+int shm_process_at(int socket);
+bool shm_process_has_ended(int pidfd);
 
 /* The file at the address now; all zero: there is none. */
 struct shm_place shm_place_at(const struct sockaddr_un *address);

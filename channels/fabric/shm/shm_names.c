@@ -7,11 +7,13 @@
  * another, so the next node that needs a name gets a new socket.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shm_internal.h"
@@ -53,16 +55,46 @@ void shm_hide(struct shm_node *n)
     n->path[0] = '\0';
 }
 
-/* Whether no process listens on the socket, because its process died. */
+int shm_process_at(int socket)
+{
+    struct ucred other;
+    socklen_t size = sizeof other;
+
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &size))
+        return -errno;
+    const int fd = (int)syscall(SYS_pidfd_open, other.pid, 0);
+    return fd < 0 ? -errno : fd;
+}
+
+bool shm_process_has_ended(int pidfd)
+{
+    struct pollfd process = {.fd = pidfd, .events = POLLIN};
+
+    return poll(&process, 1, 0) > 0;
+}
+
+/* Whether the process at the other end has ended, though its socket is open. */
+static bool name_has_no_process(int socket)
+{
+    const int process = shm_process_at(socket);
+    const bool ended = process == -ESRCH || (process >= 0 && shm_process_has_ended(process));
+
+    if (process >= 0)
+        close(process);
+    return ended;
+}
+
+/* Whether the process that listened on the socket has died. */
 static bool name_is_stale(const struct sockaddr_un *a)
 {
     int fd = shm_new_socket();
-    bool refused =
-        fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof *a) && errno == ECONNREFUSED;
 
-    if (fd >= 0)
-        close(fd);
-    return refused;
+    if (fd < 0)
+        return false;
+    const bool stale = connect(fd, (const struct sockaddr *)a, sizeof *a) ? errno == ECONNREFUSED
+                                                                          : name_has_no_process(fd);
+    close(fd);
+    return stale;
 }
 
 /* Binds the socket. A process that leaves removes the empty directory, perhaps right before bind(),
