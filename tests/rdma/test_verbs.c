@@ -339,6 +339,25 @@ VERBS_TEST(a_node_with_another_secret_is_refused)
     loco_verbs_close(fabric);
 }
 
+/* Whoever had the place of a node: the right one may come later. */
+VERBS_TEST(the_right_node_is_met_after_a_wrong_one)
+{
+    struct loco_fabric *fabric;
+    struct end other, a, b;
+
+    cr_assert_eq(open_verbs(&fabric, (struct loco_verbs_config){0}), 0);
+    cr_assert_eq(open_node_with(&other, fabric, 0, 2, wrong), 0);
+    cr_assert_eq(open_node_with(&b, fabric, 1, 2, right), 0);
+    WAIT_UNTIL(&b, b.ear.warned);
+    close_node(&other);
+    cr_assert_eq(open_node_with(&a, fabric, 0, 2, right), 0);
+    WAIT_UNTIL(&b, b.ear.ups == 1);
+    WAIT_UNTIL(&a, a.ear.ups == 1);
+    close_node(&b);
+    close_node(&a);
+    loco_verbs_close(fabric);
+}
+
 static const char *address_of(unsigned node, char copy[400])
 {
     char *rest = NULL;

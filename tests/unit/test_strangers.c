@@ -243,6 +243,22 @@ Test(strangers, nodes_of_other_secrets_do_not_meet)
     expect_apart(right, wrong);
 }
 
+/* Whoever had the place of a node: the right one may come later. */
+Test(strangers, the_right_node_is_met_after_a_wrong_one)
+{
+    struct live other, a, b;
+
+    open_live(&other, 0, wrong);
+    open_live(&b, 1, right);
+    AWAIT_IN(&b, has_logged(&b, "node 0 of 2: it does not know this network's secret"));
+    close_live(&other);
+    open_live(&a, 0, right);
+    cr_expect_eq(loco_manager_ready(b.mgr, TEST_TIMEOUT), 0);
+    cr_expect_eq(loco_manager_ready(a.mgr, TEST_TIMEOUT), 0);
+    close_live(&b);
+    close_live(&a);
+}
+
 Test(strangers, a_node_without_a_secret_does_not_meet_those_with_one)
 {
     expect_apart(right, (struct loco_secret){0});

@@ -359,8 +359,8 @@ static bool greeting_refuse(struct shm_connection *c, uint32_t count, enum shm_r
     char text[160];
 
     greeting_send(c, (struct shm_greeting){.kind = SHM_REFUSAL, .reason = reason});
-    if (c->called)
-        shm_peer_refused(c, false);
+    if (c->called && !shm_peer_refused(c, false))
+        return false;
     if (!n || !shm_is_worth_saying(s))
         return false;
     snprintf(text, sizeof text, "node %u (of %u) met a node that says it is node %u of %u: %s",
@@ -389,8 +389,7 @@ static bool greeting_on_refusal(struct shm_connection *c, const struct shm_greet
 
     if (!c->called || c->proven)
         return false;
-    shm_peer_refused(c, g->reason == SHM_ABSENT);
-    if (!n || g->reason == SHM_ABSENT || !shm_is_worth_saying(s))
+    if (!shm_peer_refused(c, g->reason == SHM_ABSENT) || !n || !shm_is_worth_saying(s))
         return false;
     snprintf(text, sizeof text,
              "node %u (of %u) was refused by a node that says it is %u of %u: %s", c->own, s->count,

@@ -95,7 +95,8 @@ struct shm_peer {
     uint32_t id;
     bool asked;                 /* the node asked to meet it */
     bool up;                    /* they have met, and are connected */
-    bool refused;               /* it is of another network, or unusable: never tried again */
+    bool refused;               /* it has proven itself, and is unusable: never tried again */
+    bool warned;                /* that it is of another network or secret */
     unsigned lives;             /* how often it came up */
     uint64_t try_at;            /* when to ask again */
     struct shm_connection *way; /* the connection over which it is up or was asked; else NULL */
@@ -247,9 +248,10 @@ struct shm_node *shm_node_of(const struct shm *shm, uint32_t id);
 bool shm_on_message(struct shm_connection *connection, const struct shm_head *head,
                     const unsigned char *data, size_t size);
 
-/* Called when the connection's greeting ended in a refusal, by either side. `again`: the peer may
- * be tried later. */
-void shm_peer_refused(struct shm_connection *connection, bool again);
+/* Called when the greeting of a call ended in a refusal, by either side, for example because the
+ * peer is absent. It is tried again, as the right one may come later. Returns whether the refusal
+ * is worth a warning that has not been given yet. */
+bool shm_peer_refused(struct shm_connection *connection, bool absent);
 
 /* Loses every peer that was up over the connection. The caller drops the connection afterwards. */
 void shm_connection_lost(struct shm_connection *connection);

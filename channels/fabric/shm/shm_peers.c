@@ -462,15 +462,17 @@ bool shm_on_message(struct shm_connection *c, const struct shm_head *h, const un
     return true;
 }
 
-void shm_peer_refused(struct shm_connection *c, bool again)
+bool shm_peer_refused(struct shm_connection *c, bool absent)
 {
     struct shm_node *n = peers_find_node(c->shm, c->own);
     struct shm_peer *p = n ? shm_peer_of(n, c->other) : NULL;
 
     if (!p)
-        return;
-    p->refused |= !again;
+        return false;
+    const bool first = !absent && !p->warned;
+    p->warned |= first;
     peer_try_later(p, RETRY_LOST_MS);
+    return first;
 }
 
 static void peer_say_overrun(const struct shm_node *n, const struct shm_peer *p)

@@ -127,7 +127,7 @@ static bool connect_peers(struct verbs_node *n)
 
     for (uint32_t id = 0; id < n->base.id; id++) {
         struct verbs_peer *p = &n->peers[id];
-        if (!p->asked || verbs_connection_of(p, n->verbs) || p->foreign)
+        if (!p->asked || verbs_connection_of(p, n->verbs))
             continue;
         missing = true;
         if (p->try_at > now)

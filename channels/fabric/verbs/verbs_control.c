@@ -153,6 +153,18 @@ static bool hello_proves_foreign(const struct verbs_connection *c, const struct 
            loco_proves(&n->key, &answer, &h->proof);
 }
 
+/* Any program may say anything. The right one may come later, so the peer is asked again, but not
+ * as often. */
+static bool connection_warns_once(struct verbs_peer *p)
+{
+    const bool first = !p->warned;
+
+    p->warned = true;
+    if (p->attempts < VERBS_PATIENCE)
+        p->attempts = VERBS_PATIENCE;
+    return first;
+}
+
 /* The request was refused, with a reason, or because no node listens there yet. */
 static void connection_on_refusal(struct verbs_connection *c, int status,
                                   const struct verbs_hello *h)
@@ -164,9 +176,9 @@ static void connection_on_refusal(struct verbs_connection *c, int status,
 
     pthread_mutex_lock(&n->verbs->lock);
     if (mismatch) {
-        p->foreign = true;
-        verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
-                   n->base.count, h->node, h->count, mismatch);
+        if (connection_warns_once(p))
+            verbs_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s",
+                       n->base.id, n->base.count, h->node, h->count, mismatch);
         if (hello_proves_foreign(c, h))
             verbs_note_foreigner(n, h->count);
     } else if (refused && h->refusal == LOCO_TAKEN && p->attempts == VERBS_PATIENCE) {
@@ -201,8 +213,7 @@ static void connection_on_acceptance(struct verbs_connection *c, const struct ve
         loco_key_between(&c->links, &n->key, &links);
         c->proven = true;
         verbs_establish(c);
-    } else {
-        p->foreign = true;
+    } else if (connection_warns_once(p)) {
         verbs_warn(n,
                    "node %u (of %u): at node %u's address is a program that does not know this "
                    "network's secret",

@@ -161,7 +161,7 @@ struct verbs_peer {
     bool eager;                  /* its next challenge is answered at once */
     struct loco_nonce challenge; /* the nonce that its proof has to contain */
     struct loco_nonce demand;    /* the nonce that it wants in this node's proof */
-    bool foreign;                /* of another network or secret: never tried again */
+    bool warned;                 /* that it is of another network or secret */
 };
 
 /* A warning that waits for the telling thread. */
