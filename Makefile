@@ -442,7 +442,7 @@ coverage: | $(BUILD)/packages-installed-for-coverage
 
 coverage-run: $(TESTED)
 	@find $(BUILD) -name '*.gcda' -delete
-	-@$(MAKE) --no-print-directory -j1 -k $(COVERED:%=test-%)
+	-@GCOV_ERROR_FILE=$(BUILD)/gcov.log $(MAKE) --no-print-directory -j1 -k $(COVERED:%=test-%)
 	@tests/coverage.py $(BUILD)
 
 # --- job launchers, really run ------------------------------------------------------------------
