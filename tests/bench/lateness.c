@@ -235,8 +235,11 @@ static const struct {
 
 enum { TARGETS = sizeof targets / sizeof targets[0] };
 
+/* A loop that left out steps was late by more than its table shows. */
 static bool is_met(const struct result r[LOOPS], unsigned target)
 {
+    if (r[OURS].left_out)
+        return false;
     double ours = ns_at(&r[OURS], targets[target].quantile);
     double empty = ns_at(&r[EMPTY], targets[target].quantile);
 
@@ -258,7 +261,11 @@ static void print_targets(const struct result r[LOOPS])
         else
             printf("%s times %.2f (at most %.2f)", quantile_names[i], ours / empty,
                    targets[i].most_ratio);
-        printf(" %s%s", is_met(r, i) ? "met" : "MISSED", i + 1 < TARGETS ? ", " : "\n");
+        printf(" %s%s",
+               is_met(r, i)       ? "met"
+               : r[OURS].left_out ? "not met, as steps were left out"
+                                  : "MISSED",
+               i + 1 < TARGETS ? ", " : "\n");
     }
 }
 
