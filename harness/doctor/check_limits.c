@@ -5,6 +5,7 @@
 
 #include "checks.h"
 #include "files.h"
+#include "groups.h"
 
 enum { CAPABILITY_IPC_LOCK = 14, CAPABILITY_SYS_NICE = 23 };
 
@@ -57,6 +58,35 @@ void hil_check_rtprio(const struct hil_patient *p, struct hil_finding *f)
         hil_found(f, HIL_SERIOUS, "SCHED_FIFO is refused: priority %d asked for, %lld allowed",
                   p->priority, limit);
         raise_limit(f, "rtprio", value);
+    }
+}
+
+/* Whether the scheduler first shares the cores among sessions. It does not for a process in a
+ * control group that it shares them with. */
+static bool groups_sessions(const char *root)
+{
+    struct hil_group group;
+    long long enabled = 0;
+    char text[32];
+
+    if (hil_file_number(root, &enabled, "/proc/sys/kernel/sched_autogroup_enabled") || !enabled)
+        return false;
+    if (!hil_group_own(root, "cpu", &group) || hil_group_is_root(&group))
+        return true;
+    return !group.is_old && hil_file_text(root, text, sizeof text, "%s/cpu.weight", group.path);
+}
+
+void hil_check_sessions(const struct hil_patient *p, struct hil_finding *f)
+{
+    if (!groups_sessions(p->root))
+        hil_found(f, HIL_FINE, "the kernel does not group processes by session");
+    else if (is_capable(p->root, CAPABILITY_SYS_NICE) && p->priority > 0)
+        hil_found(f, HIL_FINE, "the loops' session has precedence over others while they run");
+    else {
+        hil_found(f, HIL_WARNING,
+                  "each other session gets as much of a core as the loops' session (autogroup)");
+        hil_advice(f, p->priority > 0 ? "Run as root, or run nothing else meanwhile."
+                                      : "Run nothing else meanwhile, or ask for a priority.");
     }
 }
 

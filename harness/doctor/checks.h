@@ -18,7 +18,7 @@ hil_check hil_check_preemption, hil_check_throttling, hil_check_fair_server, hil
 /* check_quota.c */
 hil_check hil_check_quota;
 /* check_limits.c */
-hil_check hil_check_rtprio, hil_check_memlock;
+hil_check hil_check_rtprio, hil_check_sessions, hil_check_memlock;
 /* check_isolation.c */
 hil_check hil_check_placement, hil_check_isolation, hil_check_tick, hil_check_rcu;
 /* check_interrupts.c */

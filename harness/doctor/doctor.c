@@ -33,6 +33,10 @@ static const struct {
      hil_check_quota},
     {"rtprio", "Without SCHED_FIFO any thread on the core may hold the loop up for milliseconds.",
      hil_check_rtprio},
+    {"sessions",
+     "With autogroups the kernel first shares the cores among the sessions (terminals), equally. "
+     "Priorities count only within a session.",
+     hil_check_sessions},
     {"fair-server",
      "Since Linux 6.12 ordinary threads that wait for a core get it for 50 ms of every second by "
      "default, whatever sched_rt_runtime_us says. SCHED_FIFO threads wait for that time.",

@@ -132,7 +132,7 @@ static void expect(const char *name, enum hil_severity severity, const char *fou
 Test(doctor, nothing_is_wrong_with_a_healthy_machine)
 {
     find("placement");
-    cr_expect_eq(findings.count, 23);
+    cr_expect_eq(findings.count, 24);
     for (unsigned i = 0; i < findings.count; i++) {
         const struct hil_finding *f = &findings.at[i];
         cr_expect_eq(f->severity, HIL_FINE, "%s: %s", f->name, f->found);
@@ -185,6 +185,8 @@ Test(doctor, each_ill_is_found)
          "1000 ms of every second", "sysctl"},
         {"/sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000", "fair-server", HIL_WARNING,
          "cpu 3 get it for 50 ms", "cpu3/runtime"},
+        {"/proc/sys/kernel/sched_autogroup_enabled", "1", "sessions", HIL_WARNING,
+         "each other session gets as much", "as root"},
         {"/boot/config-6.18.1-rt", "A=y\nCONFIG_RT_GROUP_SCHED=y", "rt-groups", HIL_WARNING,
          "refuse SCHED_FIFO", "cgroup.procs"},
         {"/proc/self/limits",
@@ -226,6 +228,18 @@ Test(doctor, each_ill_is_found)
 
     for (size_t i = 0; i < COUNT(ills); i++)
         expect_ill(&ills[i]);
+}
+
+/* Who may raise the session does, and a control group's weight comes before sessions. */
+Test(doctor, sessions_do_no_harm_to_root_or_in_a_group)
+{
+    put("/proc/sys/kernel/sched_autogroup_enabled", "1");
+    put("/sys/fs/cgroup/user.slice/cpu.weight", "100");
+    expect("sessions", HIL_FINE, "does not group", "");
+    put("/proc/self/cgroup", "3:cpu:/\n0::/user.slice");
+    expect("sessions", HIL_WARNING, "autogroup", "");
+    put("/proc/self/status", "Name:\thiloco\nCapEff:\t0000000000800000");
+    expect("sessions", HIL_FINE, "has precedence", "");
 }
 
 /* Only the kernel can say whether the setting is kept. */
