@@ -10,7 +10,8 @@
  * An empty battery is cut off, as its protection does: it gives no current, and its terminals have
  * no voltage until it is charged or nothing more is taken. A full battery takes no current: what
  * would charge it goes past it, and its terminals have the voltage of the resting battery. A period
- * in which it becomes empty or full is divided at that moment.
+ * in which it becomes empty or full is divided at that moment. A warning says so, once until the
+ * charge has moved away from there again.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -36,7 +37,13 @@ struct battery_pair {
     double gone; /* fraction of the way to its final voltage that v moves in one period */
 };
 
+/* Share of the capacity after which the battery may become empty, or full, anew. */
+static const double BATTERY_AWAY = 0.01;
+
 struct battery {
+    hil_log_fn *warn; /* or NULL */
+    void *warn_arg;
+    bool at_end; /* it is empty or full, and has said so */
     double charge;
     double per_period; /* share of the capacity that 1 A takes in one period */
     double empty_v, full_v, r0, period_s;
@@ -61,6 +68,8 @@ static int battery_create(void **self, const struct hil_config *config)
     if (rc)
         return rc;
     *(struct battery *)*self = (struct battery){
+        .warn = config->warn,
+        .warn_arg = config->log_arg,
         .charge = x[BATTERY_CHARGE],
         .per_period = battery_per_period(p[BATTERY_CAPACITY], period_s),
         .empty_v = p[BATTERY_EMPTY],
@@ -128,6 +137,15 @@ static void battery_move(struct battery *b, double current, double part)
     }
 }
 
+static void battery_tell(struct battery *b, bool reached)
+{
+    if (reached && !b->at_end && b->warn)
+        b->warn(b->warn_arg, b->charge > 0 ? "it is full, and takes no more current"
+                                           : "it is empty, and gives no more current");
+    b->at_end =
+        reached || (b->at_end && (b->charge < BATTERY_AWAY || b->charge > 1 - BATTERY_AWAY));
+}
+
 static int battery_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     struct battery *b = self;
@@ -140,6 +158,7 @@ static int battery_step(void *self, uint64_t t_ns, const double *in, double *out
     if (part < 1)
         battery_move(b, 0, 1 - part);
     b->charge = left;
+    battery_tell(b, part < 1);
     return battery_output(self, in, out);
 }
 

@@ -53,12 +53,17 @@ static const char control_help[] =
 
 static const char *set_why(int rc, const struct hil_found *run)
 {
+    int status;
+
     return rc == -EPERM ? "it is another user's"
            : rc == -ECONNREFUSED && !run->attached.card.tuning[0]
                ? "it does not allow changes; start it with hiloco run --allow-set, or with tuning: "
                  "true in its scenario"
-           : rc == -ECONNREFUSED || rc == -ECONNRESET ? "it has ended"
-                                                      : strerror(-rc);
+           : hil_run_ended(run, &status) ? "it has ended"
+           : rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPIPE
+               ? "it goes on, but has closed the connection without an answer: it may have taken "
+                 "the request"
+               : strerror(-rc);
 }
 
 /* Sends the request, which it takes ownership of. Returns an exit status. With HIL_EXIT_OK the

@@ -209,7 +209,7 @@ fmi2Status fmi2CancelStep(fmi2Component c)
     return (fmi2Status)hil_fmu_say(of(c), HIL_FMU_ERROR, "no step is pending");
 }
 
-/* Queries about a step: only the end time of the last step is known. */
+/* Queries about a step: only the end time of the last step is known, and whether it was the end. */
 static fmi2Status unknown(fmi2Component c)
 {
     return (fmi2Status)hil_fmu_say(of(c), HIL_FMU_DISCARD, "that status is not known");
@@ -237,7 +237,7 @@ fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boo
 {
     if (s != fmi2Terminated)
         return unknown(c);
-    *value = fmi2False;
+    *value = hil_fmu_has_ended(of(c));
     return fmi2OK;
 }
 

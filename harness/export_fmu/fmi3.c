@@ -288,9 +288,14 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
     enum hil_fmu_status status =
         hil_fmu_do_step(of(instance), currentCommunicationPoint, communicationStepSize);
 
-    *eventHandlingNeeded = *terminateSimulation = *earlyReturn = false;
+    const bool ended = status == HIL_FMU_DISCARD && hil_fmu_has_ended(of(instance));
+
+    *eventHandlingNeeded = false;
     *lastSuccessfulTime = hil_fmu_time(of(instance));
-    return (fmi3Status)status;
+    *terminateSimulation = ended;
+    *earlyReturn = ended && *lastSuccessfulTime <
+                                currentCommunicationPoint + communicationStepSize * (1 - 1e-9);
+    return ended ? fmi3OK : (fmi3Status)status;
 }
 
 /* --- states --------------------------------------------------------------------------------- */

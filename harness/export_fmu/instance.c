@@ -25,6 +25,7 @@ struct hil_fmu_instance {
 
     void *component; /* or NULL */
     bool outdated;   /* values have changed since the component was made */
+    bool ended;      /* the last step ended the simulation */
     enum fmu_mode mode;
     uint64_t period_ns, steps;
     double period_s, start_s, stop_s; /* stop_s: infinite if the tool gave none */
@@ -89,6 +90,7 @@ static void fmu_begin(struct hil_fmu_instance *f)
     }
     *f->values[HIL_FMU_STEP_SIZE] = (double)f->label.period_ns * 1e-9;
     f->steps = 0;
+    f->ended = false;
     f->start_s = 0;
     f->stop_s = INFINITY;
     f->mode = FMU_INSTANTIATED;
@@ -255,6 +257,7 @@ enum hil_fmu_status hil_fmu_exit_initialization(struct hil_fmu_instance *f)
         return status;
     f->mode = FMU_STEP;
     f->steps = 0;
+    f->ended = false;
     return HIL_FMU_OK;
 }
 
@@ -403,14 +406,23 @@ enum hil_fmu_status hil_fmu_do_step(struct hil_fmu_instance *f, double from_s, d
         return HIL_FMU_ERROR;
     for (uint64_t i = 0; i < periods; i++) {
         int rc = fmu_period(f);
-        if (rc)
+        f->ended = rc == -ESHUTDOWN; /* its outputs are there */
+        if (rc && !f->ended)
             return hil_fmu_say(f, HIL_FMU_ERROR, "the step at %.12g s failed (%s)", hil_fmu_time(f),
                                strerror(-rc));
         f->steps++;
         if (fmu_check_outputs(f))
             return HIL_FMU_ERROR;
+        if (f->ended)
+            return hil_fmu_say(f, HIL_FMU_DISCARD, "the model ends the simulation at %.12g s",
+                               hil_fmu_time(f));
     }
     return HIL_FMU_OK;
+}
+
+bool hil_fmu_has_ended(const struct hil_fmu_instance *f)
+{
+    return f->ended;
 }
 
 /* --- states --------------------------------------------------------------------------------- */
@@ -468,6 +480,7 @@ enum hil_fmu_status hil_fmu_set_state(struct hil_fmu_instance *f, const struct h
     f->period_ns = b->period_ns;
     f->period_s = (double)b->period_ns * 1e-9;
     f->steps = b->steps;
+    f->ended = false;
     f->start_s = b->start_s;
     f->outdated = true;
     if (!b->made)

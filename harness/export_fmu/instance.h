@@ -52,8 +52,10 @@ enum hil_fmu_status hil_fmu_get(struct hil_fmu_instance *instance,
 enum hil_fmu_status hil_fmu_set(struct hil_fmu_instance *instance,
                                 const struct hil_fmu_variable *variable, const double *values);
 
+/* A model may end the simulation in a step, which is then discarded. */
 enum hil_fmu_status hil_fmu_do_step(struct hil_fmu_instance *instance, double from_s,
                                     double size_s);
+bool hil_fmu_has_ended(const struct hil_fmu_instance *instance);
 
 /* The time at which the last step ended. */
 double hil_fmu_time(const struct hil_fmu_instance *instance);

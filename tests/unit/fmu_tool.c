@@ -217,6 +217,20 @@ int tool_step(const struct fmu_tool *tool, void *instance, double t, double h)
     return status;
 }
 
+bool tool_step_is_the_last(const struct fmu_tool *tool, void *instance, double t, double h,
+                           double *last)
+{
+    bool event, end, early;
+    fmi2Boolean ended;
+
+    if (tool->version == 3)
+        return CALL(tool, 3, DoStep)(instance, t, h, true, &event, &end, &early, last) == fmi3OK &&
+               end && !event && early;
+    return CALL(tool, 2, DoStep)(instance, t, h, fmi2True) == fmi2Discard &&
+           CALL(tool, 2, GetBooleanStatus)(instance, fmi2Terminated, &ended) == fmi2OK && ended &&
+           CALL(tool, 2, GetRealStatus)(instance, fmi2LastSuccessfulTime, last) == fmi2OK;
+}
+
 /* --- variables ------------------------------------------------------------------------------ */
 
 static unsigned reference_of(const struct fmu_tool *tool, const char *name, bool *whole)

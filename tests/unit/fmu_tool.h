@@ -38,6 +38,11 @@ int tool_exit(const struct fmu_tool *tool, void *instance);
 int tool_reset(const struct fmu_tool *tool, void *instance);
 int tool_step(const struct fmu_tool *tool, void *instance, double t, double h);
 
+/* Makes a step in which the FMU ends the simulation as its standard says, early, at *last. Returns
+ * false if it does not. */
+bool tool_step_is_the_last(const struct fmu_tool *tool, void *instance, double t, double h,
+                           double *last);
+
 /* Access to a variable by its name: a real or a whole number or, in 3.0, also an array's elements.
  */
 int tool_set(const struct fmu_tool *tool, void *instance, const char *name, const double *values,

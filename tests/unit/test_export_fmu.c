@@ -318,7 +318,8 @@ static const char accumulator[] =
     "static int create(void **self, const struct hil_config *c)\n"
     "{ struct acc *a = calloc(1, sizeof *a); a->gain = c->parameters[0]; *self = a; return 0; }\n"
     "static int step(void *self, uint64_t t, const double *in, double *out)\n"
-    "{ struct acc *a = self; (void)t; out[0] = a->sum += a->gain * in[0]; return 0; }\n"
+    "{ struct acc *a = self; (void)t; out[0] = a->sum += a->gain * in[0];\n"
+    "  return in[0] == 9 ? -ESHUTDOWN : 0; }\n"
     "static int tune(void *self, uint32_t place, double value)\n"
     "{ (void)place; if (value == 5) return -EDOM; ((struct acc *)self)->gain = value; return 0; }\n"
     "static int64_t save(const void *self, void *bytes, size_t size)\n"
@@ -380,6 +381,29 @@ Test(export_fmu, a_shared_library_goes_with_it)
         cr_expect_eq(set(&tool, instance, "gain", 5), TOOL_DISCARD);
         expect_said_part("gain cannot become 5");
         cr_expect_eq(get(&tool, instance, "gain"), 3);
+        tool_free(&tool, instance);
+        tool_close(&tool);
+        take_away("fmu");
+    }
+}
+
+/* It is no error, and the outputs of the last step are there. */
+Test(export_fmu, a_model_may_end_the_simulation)
+{
+    for (int version = 2; version <= 3; version++) {
+        const struct hil_fmu_export export = compiled("sum", version);
+        struct fmu_tool tool;
+        double last = 0;
+
+        export_as(&tool, &export, "fmu");
+        void *instance = tool_instantiate(&tool, NULL);
+        cr_assert(instance, "%s", tool_said);
+        cr_assert_eq(tool_initialize(&tool, instance, 0), TOOL_OK, "%s", tool_said);
+        cr_expect_eq(set(&tool, instance, "x", 9), TOOL_OK);
+        cr_expect(tool_step_is_the_last(&tool, instance, 0, 3 * period_s, &last), "%d: %s", version,
+                  tool_said);
+        cr_expect_eq(last, period_s);
+        cr_expect_eq(get(&tool, instance, "sum"), 18);
         tool_free(&tool, instance);
         tool_close(&tool);
         take_away("fmu");

@@ -277,6 +277,14 @@ Test(battery, gives_nothing_when_empty_and_takes_nothing_when_full)
     cr_expect_eq(rig.out[0], 0);
     cr_expect_eq(rig.out[1], 0);
     cr_expect_eq(rig.out[2], 0);
+    cr_expect_str_eq(rig_said, "it is empty, and gives no more current");
+    rig_said[0] = '\0';
+    rig_step(&rig);
+    cr_expect_str_eq(rig_said, "", "it says so in each step");
+    rig_end(&rig);
+    rig = rig_open("battery", p, (const double[]){0.5, 0, 0}, 1);
+    rig.in[0] = 3;
+    rig_step(&rig);
     rig.in[0] = 0;
     cr_assert_eq(rig.model->output(rig.self, rig.in, rig.out), 0);
     const double fast = -expm1(-0.6) * exp(-0.4) * 0.01 * 3,
@@ -291,5 +299,10 @@ Test(battery, gives_nothing_when_empty_and_takes_nothing_when_full)
     cr_expect_eq(rig.out[1], 1);
     cr_expect_eq(rig.out[2], 0);
     expect_close(rig.out[0], 50, 1e-4, "voltage");
+    cr_expect_str_eq(rig_said, "it is full, and takes no more current");
+    rig.in[0] = 3;
+    rig_step(&rig);
+    rig_step(&rig);
+    cr_expect_str_eq(rig_said, "it is empty, and gives no more current", "it says that only once");
     rig_end(&rig);
 }
