@@ -19,6 +19,8 @@ enum { TURN_MS = 1000 };
 /* A loop with a shorter period than this has no time to sleep. */
 static const uint64_t SPINNING_NS = 100000;
 
+static const char own_name[] = "hl-doctor";
+
 /* --- one turn of the spinning loop, with a process for each executor -------------- */
 
 struct spinner {
@@ -45,6 +47,7 @@ static void become_spinner(const struct hil_executor_config *config, const struc
                            struct spinner *s)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, own_name);
     hil_settle(config, &s->state);
     hil_schedule_real_time(config, SPINNING_NS, &s->state);
     s->measured.policy = sched_getscheduler(0);
@@ -102,11 +105,25 @@ static void count_stolen(const struct hil_patient *p, struct spinner *s, double 
     }
 }
 
+/* Looks who else had the cores, from the beginning of the measurement. */
+static void name_others(const struct hil_patient *p, struct hil_tracefs *fs, struct spinner *s)
+{
+    struct hil_kernel kernel = {0};
+
+    hil_others_end(fs, &kernel);
+    for (unsigned i = 0; i < p->executor_count; i++) {
+        struct hil_measured *m = &s[i].measured;
+        m->other_count = hil_others_find(&kernel, m->cpu, own_name, m->others);
+    }
+    hil_kernel_free(&kernel);
+}
+
 int hil_measure(const struct hil_patient *p, unsigned seconds, struct hil_measured *measured)
 {
     size_t size = p->executor_count * sizeof(struct spinner);
     struct spinner *s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct hil_clock clock;
+    struct hil_tracefs fs;
     int rc = 0;
 
     if (s == MAP_FAILED)
@@ -118,6 +135,7 @@ int hil_measure(const struct hil_patient *p, unsigned seconds, struct hil_measur
     const int usual = hil_autogroup_usual();
     if (p->priority > 0)
         hil_autogroup_raise(); /* as for the real loops */
+    const bool looks = hil_others_begin(&fs, p);
     for (unsigned turn = 0; !rc && turn < seconds; turn++) {
         rc = take_turn(p, &clock, s);
         if (!rc)
@@ -125,6 +143,8 @@ int hil_measure(const struct hil_patient *p, unsigned seconds, struct hil_measur
     }
     if (p->priority > 0)
         hil_autogroup_put_back(usual);
+    if (looks)
+        name_others(p, &fs, s);
     count_stolen(p, s, 1);
     for (unsigned i = 0; i < p->executor_count; i++)
         measured[i] = s[i].measured;

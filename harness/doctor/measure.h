@@ -10,6 +10,7 @@
 #include "cyclictest.h"
 #include "doctor.h"
 #include "gaps.h"
+#include "others.h"
 
 struct hil_measured {
     int cpu;          /* -1: not pinned */
@@ -19,6 +20,8 @@ struct hil_measured {
     struct hil_gaps loop, cyclictest;
     int cyclictest_rc;                             /* 0: cyclictest ran */
     char cyclictest_why[HIL_CYCLICTEST_WHY_BYTES]; /* why cyclictest failed */
+    struct hil_other others[HIL_OTHERS];           /* who else had the cpu, as far as known */
+    unsigned other_count;
 };
 
 /* Fills in one element for each executor. Returns 0 or a negative errno. */

@@ -106,6 +106,18 @@ static void print_cyclictest(const struct hil_measured *m, FILE *to)
     fputs("\n", to);
 }
 
+static void print_others(const struct hil_measured *m, FILE *to)
+{
+    char longest[24], all[24];
+
+    for (unsigned i = 0; i < m->other_count; i++) {
+        hil_time_text(m->others[i].longest_ns, longest, sizeof longest);
+        hil_time_text(m->others[i].all_ns, all, sizeof all);
+        fprintf(to, "%4s  %s had it for %s at most, %s in all\n", "", m->others[i].name, longest,
+                all);
+    }
+}
+
 static const char *policy_name(int policy)
 {
     return policy == SCHED_FIFO       ? "SCHED_FIFO"
@@ -137,6 +149,7 @@ void hil_report_measured(const struct hil_patient *p, const struct hil_measured 
         fprintf(to, " %6.3f %%\n",
                 m->spun_ns ? 100 * (double)m->loop.lost_ns / (double)m->spun_ns : 0);
         print_cyclictest(m, to);
+        print_others(m, to);
         if (m->stolen_s > 0)
             fprintf(to, "%4s  the hypervisor reports that it took %.2f s meanwhile\n", "",
                     m->stolen_s);
@@ -188,6 +201,17 @@ static json_t *gaps_json(const struct hil_gaps *g)
     return json_pack("{s:o, s:o}", "over", over, "largest_us", largest);
 }
 
+static json_t *others_json(const struct hil_measured *m)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < m->other_count; i++)
+        json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "name", m->others[i].name,
+                                              "longest_us", (double)m->others[i].longest_ns * 1e-3,
+                                              "all_us", (double)m->others[i].all_ns * 1e-3));
+    return list;
+}
+
 static json_t *measured_json(const struct hil_patient *p, const struct hil_measured *measured)
 {
     json_t *list = json_array();
@@ -199,6 +223,7 @@ static json_t *measured_json(const struct hil_patient *p, const struct hil_measu
         json_t *one =
             json_pack("{s:i, s:s, s:f, s:o}", "cpu", m->cpu, "scheduler", policy_name(m->policy),
                       "seconds", (double)m->spun_ns * 1e-9, "loop", loop);
+        json_object_set_new(one, "others", others_json(m));
         if (m->stolen_s >= 0)
             json_object_set_new(one, "stolen_s", json_real(m->stolen_s));
         if (!m->cyclictest_rc)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "harness/doctor/others.h"
 #include "harness/run/loop_cores.h"
 #include "harness/run/tracer.h"
 #include "harness/tracing/kernel.h"
@@ -662,4 +663,32 @@ Test(tracing, a_machine_without_lateness_has_figures_too)
     free(said);
     hil_loops_free(&analysis.loops);
     folder_close();
+}
+
+/* --- who else had the doctor's cores -----------------------------------------------------------
+ */
+
+/* A thread that measures is a new one in each turn. What runs between turns takes nothing away. */
+Test(kernel, the_longest_stays_are_named)
+{
+    static const struct {
+        uint64_t at_us;
+        int task;
+        const char *name;
+    } ran[] = {{0, 7, "loop"},   {100, 3, "cc1"},  {130, 7, "loop"}, {200, 4, "make"},
+               {220, 5, "cc1"},  {230, 0, "idle"}, {300, 7, "loop"}, {400, 6, "between"},
+               {900, 8, "loop"}, {950, 3, "cc1"}};
+    struct hil_kernel k = {0};
+    struct hil_other others[HIL_OTHERS];
+
+    for (unsigned i = 0; i < sizeof ran / sizeof ran[0]; i++)
+        hil_kernel_enter(&k, 1, HIL_TASK, ran[i].at_us * 1000, ran[i].task, ran[i].name);
+    cr_assert_eq(hil_others_find(&k, 1, "loop", others), 2);
+    cr_expect_str_eq(others[0].name, "cc1");
+    cr_expect_eq(others[0].longest_ns, 30000);
+    cr_expect_eq(others[0].all_ns, 40000);
+    cr_expect_str_eq(others[1].name, "make");
+    cr_expect_eq(hil_others_find(&k, 0, "loop", others), 0);
+    cr_expect_eq(hil_others_find(&k, 2, "loop", others), 0);
+    hil_kernel_free(&k);
 }

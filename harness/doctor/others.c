@@ -1,0 +1,86 @@
+#include "others.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OTHERS_KIB = 4096, OTHERS_NAMES = 256 };
+
+static int others_compare(const void *a, const void *b)
+{
+    const struct hil_other *x = a, *y = b;
+
+    return (x->longest_ns < y->longest_ns) - (x->longest_ns > y->longest_ns);
+}
+
+/* Adds a stay to those of its name, while there is room for names. */
+static void others_add(struct hil_other *all, unsigned *count, const struct hil_stay *s)
+{
+    const uint64_t ns = s->to_ns - s->from_ns;
+    unsigned i = 0;
+
+    while (i < *count && strcmp(all[i].name, s->name) != 0)
+        i++;
+    if (i == OTHERS_NAMES)
+        return;
+    if (i == *count)
+        memcpy(all[(*count)++].name, s->name, sizeof all[i].name);
+    all[i].all_ns += ns;
+    if (ns > all[i].longest_ns)
+        all[i].longest_ns = ns;
+}
+
+unsigned hil_others_find(const struct hil_kernel *k, int cpu, const char *own,
+                         struct hil_other others[HIL_OTHERS])
+{
+    struct hil_other all[OTHERS_NAMES] = {0};
+    unsigned count = 0;
+
+    if (cpu < 0 || (unsigned)cpu >= k->core_count)
+        return 0;
+    const struct hil_stays *stays = &k->cores[cpu][HIL_TASK];
+    const struct hil_stay *last = NULL;
+    for (const struct hil_stay *s = stays->at; s < stays->at + stays->count; s++) {
+        if (strcmp(s->name, own) != 0)
+            continue;
+        const bool same = last && last->task == s->task;
+        for (const struct hil_stay *between = last; same && ++between < s;)
+            if (between->task)
+                others_add(all, &count, between);
+        last = s;
+    }
+    qsort(all, count, sizeof all[0], others_compare);
+    count = count < HIL_OTHERS ? count : HIL_OTHERS;
+    memcpy(others, all, count * sizeof all[0]);
+    return count;
+}
+
+bool hil_others_begin(struct hil_tracefs *fs, const struct hil_patient *p)
+{
+    const struct hil_scenario s = {.executors = (struct hil_executor_config *)p->executors,
+                                   .executor_count = p->executor_count,
+                                   .trace = {.kernel_buffer_kib = OTHERS_KIB}};
+
+    if (hil_tracefs_open(fs, NULL, &s))
+        return false;
+    if (hil_tracefs_start(fs) == 0)
+        return true;
+    hil_tracefs_close(fs);
+    return false;
+}
+
+void hil_others_end(struct hil_tracefs *fs, struct hil_kernel *k)
+{
+    char path[] = "/tmp/hiloco-doctor-XXXXXX";
+    const int file = mkstemp(path);
+    FILE *text = file < 0 ? NULL : fdopen(file, "w");
+    uint64_t lost;
+
+    if (text && hil_tracefs_stop(fs, text, &lost) == 0 && fflush(text) == 0)
+        hil_kernel_read(k, path);
+    if (text)
+        fclose(text);
+    if (file >= 0)
+        unlink(path);
+    hil_tracefs_close(fs);
+}
