@@ -1,6 +1,7 @@
 #include "loco/atomic_var.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core.h"
@@ -118,7 +119,7 @@ static int atomic_make_words(struct loco_atomic_array *a, unsigned flags)
 static int atomic_words_init(struct loco_atomic_array *a, struct loco_manager *manager,
                              const struct loco_channel *parent, const char *name, size_t count,
                              struct loco_members members, unsigned flags,
-                             const struct loco_channel_ops *ops)
+                             const struct loco_channel_ops *ops, const char *options)
 {
     *a = (struct loco_atomic_array){.count = count, .node_count = manager->count};
     if (count == 0 || count > SIZE_MAX / sizeof(uint64_t) - manager->count)
@@ -132,6 +133,8 @@ static int atomic_words_init(struct loco_atomic_array *a, struct loco_manager *m
         *a = (struct loco_atomic_array){0};
         return rc;
     }
+    if (options)
+        loco_channel_agree_on(&a->channel, "%s", options);
     rc = atomic_make_words(a, flags);
     if (rc)
         loco_atomic_array_fini(a);
@@ -142,7 +145,14 @@ int loco_atomic_array_init(struct loco_atomic_array *a, struct loco_manager *man
                            const struct loco_channel *parent, const char *name, size_t count,
                            struct loco_members members, unsigned flags)
 {
-    return atomic_words_init(a, manager, parent, name, count, members, flags, &array_ops);
+    return atomic_words_init(a, manager, parent, name, count, members, flags, &array_ops, NULL);
+}
+
+int loco_atomic_words_init(struct loco_atomic_array *a, struct loco_manager *manager,
+                           const struct loco_channel *parent, const char *name, size_t count,
+                           struct loco_members members, const char *options)
+{
+    return atomic_words_init(a, manager, parent, name, count, members, 0, &array_ops, options);
 }
 
 void loco_atomic_array_fini(struct loco_atomic_array *a)
@@ -158,10 +168,13 @@ int loco_atomic_var_init(struct loco_atomic_var *v, struct loco_manager *manager
 {
     const struct loco_members host_only = {.nodes = &host, .count = 1};
 
+    const bool is_host = manager->id == host;
+    char options[LOCO_OPTIONS_MAX];
+
     v->host = host;
-    if (manager->id == host)
-        return atomic_words_init(&v->words, manager, parent, name, 1, members, flags, &host_ops);
-    return atomic_words_init(&v->words, manager, parent, name, 1, host_only, flags, &guest_ops);
+    snprintf(options, sizeof options, "host=%u\n", host);
+    return atomic_words_init(&v->words, manager, parent, name, 1, is_host ? members : host_only,
+                             flags, is_host ? &host_ops : &guest_ops, options);
 }
 
 void loco_atomic_var_fini(struct loco_atomic_var *v)

@@ -11,9 +11,13 @@
 
 #include <errno.h>
 #include <search.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "agreement.h"
 #include "core.h"
@@ -45,12 +49,18 @@ static bool channel_good_name(const char *name)
     return loco_good_text(name) && !strpbrk(name, "/.") && strlen(name) < 64;
 }
 
+/* Behind the name is room for the options. */
 static char *channel_full_name(const struct loco_channel *parent, const char *name)
 {
-    char *full = NULL;
-    int rc = parent ? asprintf(&full, "%s/%s", parent->name, name) : asprintf(&full, "%s", name);
+    char options[LOCO_OPTIONS_MAX], *full = NULL;
 
-    return rc < 0 ? NULL : full;
+    memset(options, ' ', sizeof options);
+    int rc = asprintf(&full, "%s%s%s%.*s", parent ? parent->name : "", parent ? "/" : "", name,
+                      LOCO_OPTIONS_MAX, options);
+    if (rc < 0)
+        return NULL;
+    full[rc - LOCO_OPTIONS_MAX] = '\0';
+    return full;
 }
 
 /* --- members ------------------------------------------------------------------------ */
@@ -196,6 +206,19 @@ static bool channel_regions_match(struct loco_channel *c, const struct loco_memb
 }
 
 /* --- agreement ---------------------------------------------------------------------- */
+
+void loco_channel_agree_on(struct loco_channel *c, const char *format, ...)
+{
+    char *lines = c->name + strlen(c->name) + 1;
+    va_list args;
+
+    va_start(args, format);
+    const int length = vsnprintf(lines, LOCO_OPTIONS_MAX, format, args);
+    va_end(args);
+    const size_t kept = length < LOCO_OPTIONS_MAX ? (size_t)length : LOCO_OPTIONS_MAX - 1;
+    const struct loco_agreement agreement = {lines, kept, XXH3_64bits(lines, kept)};
+    loco_channel_agree(c, &agreement);
+}
 
 static void channel_send_lines(struct loco_channel *c, const struct loco_member *member,
                                uint64_t offset)

@@ -60,6 +60,18 @@ void *loco_region_direct(const struct loco_region *region, unsigned member);
 /* The same, also where the fabric is not coherent, for writes while it is not busy. */
 void *loco_region_reach(const struct loco_region *region, unsigned member);
 
+/* Sets options that must be the same at every participant, as lines that printf makes; at most
+ * LOCO_OPTIONS_MAX bytes. Called before the channel joins. */
+enum { LOCO_OPTIONS_MAX = 160 };
+__attribute__((format(printf, 2, 3))) void loco_channel_agree_on(struct loco_channel *channel,
+                                                                 const char *format, ...);
+
+/* As loco_atomic_array_init, for a channel that is made of such words and has these options; NULL:
+ * none. */
+int loco_atomic_words_init(struct loco_atomic_array *array, struct loco_manager *manager,
+                           const struct loco_channel *parent, const char *name, size_t count,
+                           struct loco_members members, const char *options);
+
 /* Whether the node was lost, and nothing that it posted can still be placed at any participant that
  * is alive. Asks each of them, and waits for each answer for at most `timeout_ns`; false when one
  * does not come. */

@@ -114,6 +114,9 @@ int loco_ringbuffer_init(struct loco_ringbuffer *rb, struct loco_manager *manage
         return -ENOMEM;
     int rc = loco_channel_init(&rb->channel, manager, parent, name, members, &ring_ops);
     if (!rc)
+        loco_channel_agree_on(&rb->channel, "sender=%u\ncapacity=%zu\nmessage_max=%zu\n", sender,
+                              (size_t)rb->capacity, message_max);
+    if (!rc)
         rc = loco_channel_region(&rb->channel, "ring", rb->capacity, &rb->ring);
     if (!rc)
         rc = loco_sst_init(&rb->acks, manager, &rb->channel, "acks", members, sizeof rb->position);

@@ -201,6 +201,9 @@ int loco_shared_queue_init(struct loco_shared_queue *q, struct loco_manager *man
         return -ENOMEM;
     int rc = loco_channel_init(&q->channel, manager, parent, name, members, &queue_ops);
     if (!rc)
+        loco_channel_agree_on(&q->channel, "host=%u\ncapacity=%u\nentry_size=%zu\n", host,
+                              q->capacity, entry_size);
+    if (!rc)
         rc = queue_set_shape(q);
     if (!rc)
         rc = queue_make_slots(q);

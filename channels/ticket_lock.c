@@ -45,6 +45,7 @@
 #include "loco/ticket_lock.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core.h"
@@ -697,8 +698,10 @@ int loco_ticket_lock_array_init(struct loco_ticket_lock_array *a, struct loco_ma
     for (uint32_t host = 0; host < manager->count; host++)
         for (size_t i = 0; i < count; i++)
             lock_set_up(&a->locks[host * count + i], &a->words, host, count, i, handover);
-    int rc = loco_atomic_array_init(&a->words, manager, parent, name,
-                                    claims_and_locks(count, manager->count), members, 0);
+    char options[LOCO_OPTIONS_MAX];
+    snprintf(options, sizeof options, "handover=%u\n", handover);
+    int rc = loco_atomic_words_init(&a->words, manager, parent, name,
+                                    claims_and_locks(count, manager->count), members, options);
     if (rc) {
         free(a->locks);
         a->locks = NULL;
@@ -726,11 +729,13 @@ int loco_ticket_lock_init(struct loco_ticket_lock *l, struct loco_manager *manag
     *l = (struct loco_ticket_lock){0};
     if (host >= manager->count || manager->count > HOLDER || handover > LOCO_HANDOVER_MAX)
         return -EINVAL;
+    char options[LOCO_OPTIONS_MAX];
     struct loco_atomic_array *words = malloc(sizeof *words);
     if (!words)
         return -ENOMEM;
-    int rc = loco_atomic_array_init(words, manager, parent, name,
-                                    claims_and_locks(1, manager->count), members, 0);
+    snprintf(options, sizeof options, "host=%u\nhandover=%u\n", host, handover);
+    int rc = loco_atomic_words_init(words, manager, parent, name,
+                                    claims_and_locks(1, manager->count), members, options);
     if (rc) {
         free(words);
         return rc;

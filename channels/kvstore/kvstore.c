@@ -97,6 +97,10 @@ int loco_kvstore_init(struct loco_kvstore *s, struct loco_manager *manager,
     int rc = loco_channel_init(&s->channel, manager, parent, name, LOCO_ALL, &store_ops);
     if (rc)
         return rc;
+    loco_channel_agree_on(&s->channel, "value_size=%zu\ncapacity=%u\nplacement=%s\nlocks=%u\n",
+                          config->value_size, config->capacity,
+                          config->placement == LOCO_KV_AT_LOCK ? "at_lock" : "at_inserter",
+                          s->config.locks);
     rc = store_make_parts(s);
     if (rc)
         loco_kvstore_fini(s);

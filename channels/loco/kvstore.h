@@ -52,7 +52,8 @@ enum loco_kv_placement {
     LOCO_KV_AT_INSERTER,
 };
 
-/* The same at every node. */
+/* The same at every node, except `calls`, `torn_ns` and `owner_ns`. Endpoints that differ refuse
+ * each other. */
 struct loco_kvstore_config {
     size_t value_size; /* bytes, LOCO_KV_VALUE_MIN..LOCO_KV_VALUE_MAX */
     uint32_t capacity; /* the number of keys inserted by one node that the store can hold */

@@ -486,6 +486,56 @@ static void slight_mismatch_body(struct node *n)
 
 ON_EACH_FABRIC(slight_size_mismatch_is_named_at_both, 2, slight_mismatch_body)
 
+/* Each kind of channel with another option at node 1, which no size of a region shows. */
+struct differing {
+    struct loco_atomic_var var;
+    struct loco_ticket_lock lock;
+    struct loco_shared_queue queue;
+    struct loco_ringbuffer ring;
+    struct loco_kvstore store;
+};
+
+static void expect_difference(struct node *n, const char *channel, const char *option)
+{
+    char text[100];
+
+    snprintf(text, sizeof text, "channel %s: node %u does not agree: '%s=", channel, 1 - n->id,
+             option);
+    AWAIT(n, strstr(n->log, text));
+}
+
+static void options_body(struct node *n)
+{
+    const struct loco_kvstore_config config = {
+        .value_size = 8,
+        .capacity = 64,
+        .placement = n->id ? LOCO_KV_AT_INSERTER : LOCO_KV_AT_LOCK,
+    };
+    struct differing d;
+
+    CHECK(n, loco_atomic_var_init(&d.var, n->mgr, NULL, "a", n->id, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_ticket_lock_init(&d.lock, n->mgr, NULL, "l", n->id, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_shared_queue_init(&d.queue, n->mgr, NULL, "q", n->id, LOCO_ALL, 4, 8) == 0);
+    CHECK(n, loco_ringbuffer_init(&d.ring, n->mgr, NULL, "r", 0, LOCO_ALL, 256, 8 + n->id) == 0);
+    CHECK(n, loco_kvstore_init(&d.store, n->mgr, NULL, "kv", &config) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == -EPROTO);
+    expect_difference(n, "a", "host");
+    expect_difference(n, "l", "host");
+    expect_difference(n, "q", "host");
+    expect_difference(n, "r", "message_max");
+    expect_difference(n, "kv", "placement");
+    struct loco_wait wait = loco_wait_for(n->mgr, 50000000);
+    while (!loco_relax(n->mgr, &wait))
+        ; /* both nodes have to see the other's message */
+    loco_kvstore_fini(&d.store);
+    loco_ringbuffer_fini(&d.ring);
+    loco_shared_queue_fini(&d.queue);
+    loco_ticket_lock_fini(&d.lock);
+    loco_atomic_var_fini(&d.var);
+}
+
+ON_EACH_FABRIC(options_that_differ_are_named_at_both, 2, options_body)
+
 /* Endpoints that must agree on texts: node 0's, and that of the others. */
 struct texts {
     const char *first, *others;
