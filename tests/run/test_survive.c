@@ -435,21 +435,6 @@ static bool find_child(void *process)
     return child_of(process) > 0;
 }
 
-/* A damaged record may be the end of HDF5: of the process that reads it, and of nothing else. Here
- * it is a pipe that nobody writes to, so there is time to be the end of it. */
-Test(survive, a_record_is_recovered_in_a_process_of_its_own)
-{
-    struct arguments a = command("hiloco recover %s", in_workspace("out"));
-
-    mkdir(in_workspace("out"), 0700);
-    cr_assert_eq(mkfifo(in_workspace("out/trace.h5"), 0600), 0);
-    struct process p = start(&a);
-    kill(wait_until(find_child, &p, 60) ? child_of(&p) : p.pid, SIGSEGV);
-    struct ended e = finish(&p);
-    expect_status(&e, 1);
-    expect_said(&e, "it is damaged, or memory ran out: reading it ended by \"Segmentation fault\"");
-}
-
 /* What is recovered is what a run that was not killed has, to the bit. */
 Test(survive, what_is_recovered_is_what_was_recorded)
 {
