@@ -1,6 +1,6 @@
 # hiloco: one Makefile for the whole tree.  `make help` lists the targets.
 
-VERSION := 0.2.0
+VERSION := 0.3.0
 
 PREFIX  ?= /usr/local
 DESTDIR ?=

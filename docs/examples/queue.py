@@ -14,7 +14,7 @@ import sys
 
 NUMBERS = 1000
 SECONDS = 1000000000  # in ns
-loco = c.CDLL(os.environ.get("LOCO_LIBRARY", "libloco.so.0.2"))
+loco = c.CDLL(os.environ.get("LOCO_LIBRARY", "libloco.so.0.3"))
 
 
 class Secret(c.Structure):

@@ -16,7 +16,7 @@ step() {
 apt-get -qq update
 
 step "the programs are installed without the development files"
-apt-get -qq -y --no-install-recommends install /packages/hiloco_*.deb /packages/libloco0.2_*.deb >/dev/null
+apt-get -qq -y --no-install-recommends install /packages/hiloco_*.deb /packages/libloco0.3_*.deb >/dev/null
 hiloco --version
 [ -f /usr/share/bash-completion/completions/hiloco ]
 
@@ -38,7 +38,7 @@ gcc -o /tmp/loco /tmp/loco.c $(pkg-config --cflags --libs loco)
 /tmp/loco
 
 step "nothing of them stays when they are purged"
-apt-get -qq -y purge hiloco libloco0.2 libloco-dev libhiloco0.2 libhiloco-dev >/dev/null
+apt-get -qq -y purge hiloco libloco0.3 libloco-dev libhiloco0.3 libhiloco-dev >/dev/null
 left=$(ours)
 [ -z "$left" ] || { echo "left: $left" && exit 1; }
 echo "the packages install, run and go"
