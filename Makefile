@@ -434,7 +434,7 @@ gates test-gates: | $(BUILD)/packages-installed
 # --- coverage: how much of channels/ and harness/run the tests execute ---------------------------
 
 # The stages of COVERED. A test that fails does not end it.
-COVERED ?= unit sim tcp run
+COVERED ?= unit sim soak tcp run
 
 coverage: | $(BUILD)/packages-installed-for-coverage
 	$(MAKE) BUILD=$(BUILD)/coverage CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
