@@ -396,7 +396,7 @@ TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(
           $(ON_TCP) $(INSTALLED)
 
 # The stages of `make test`. Tests of real time need the processors; the others have what these leave.
-ALONE  := unit run soak tcp
+ALONE  := tcp soak unit run
 BESIDE := mutants install sim gates
 
 test: $(TESTED)

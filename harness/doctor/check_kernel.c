@@ -89,11 +89,15 @@ void hil_check_throttling(const struct hil_patient *p, struct hil_finding *f)
         hil_found(f, HIL_FINE, "real-time threads are not throttled");
     else if (p->priority == 0)
         hil_found(f, HIL_FINE, "no executor asks for SCHED_FIFO, so its throttling does no harm");
+    else if (!hil_may_lift_throttling(p))
+        hil_found(f, HIL_WARNING,
+                  "loops have all cores, so they stay on the ordinary scheduler: leave a core "
+                  "without loops to change that");
     else {
         hil_found(f, HIL_SERIOUS,
                   "the kernel throttles SCHED_FIFO threads by %ld ms of every second", throttled);
         hil_command(f, "sysctl -w kernel.sched_rt_runtime_us=-1");
-        f->can_be_lent = hil_may_lift_throttling(p);
+        f->can_be_lent = true;
     }
 }
 

@@ -153,8 +153,27 @@ static struct samples capture_edge(struct browser *b, const char *edge)
     return s;
 }
 
+/* Whether the step before sample i and this sample have that time between them, but for a pixel. */
+static bool is_before(const struct samples *s, unsigned i, double time_s)
+{
+    const double pixel_s = 0.001;
+
+    return time_s > s->times[i - 1] - pixel_s && time_s < s->times[i] + pixel_s;
+}
+
+/* Whether the samples have an edge at this time. A node that stood still for long makes the steps
+ * of a pulse late, so that the window may have both edges of it. */
+static bool is_edge(const struct samples *s, double time_s)
+{
+    bool is = false;
+
+    for (unsigned i = 1; i < s->count; i++)
+        is |= s->values[i] != s->values[i - 1] && is_before(s, i, time_s);
+    return is;
+}
+
 /* The trigger is at the very step with which the level is passed, on the page as in the record; and
- * the page draws the edge there, from the step before, and nowhere else. */
+ * the page draws edges from the step before, and nowhere else. */
 static void expect_edge(struct browser *b, const struct samples *s, bool rises)
 {
     const double at = browser_number(b, "scope.screen.capture.trigger.time_s");
@@ -180,13 +199,13 @@ static void expect_edge(struct browser *b, const struct samples *s, bool rises)
     cr_expect_eq(s->times[i], at);
     cr_expect_eq(s->values[i], rises ? 5 : 0);
     cr_expect_eq(s->values[i - 1], rises ? 0 : 5);
-    cr_expect_gt(json_array_size(drawn), 0, "the edge is not drawn");
+    bool is_drawn = false;
     for (size_t k = 0; k < json_array_size(drawn); k++) {
         const double there = json_number_value(json_array_get(drawn, k));
-        cr_expect(there > s->times[i - 1] - at - 0.001 && there < 0.001,
-                  "the edge is drawn at %g s from the trigger, and the step before it is at %g",
-                  there, s->times[i - 1] - at);
+        cr_expect(is_edge(s, at + there), "an edge is drawn at %g s from the trigger", there);
+        is_drawn |= is_before(s, i, at + there);
     }
+    cr_expect(is_drawn, "the edge is not drawn");
     json_decref(drawn);
 }
 
