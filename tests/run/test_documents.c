@@ -28,7 +28,8 @@
 #include "python.h"
 #include "workspace.h"
 
-TestSuite(documents, .init = workspace_open, .fini = workspace_close);
+/* Commands may run in real time, and take the cores. */
+TestSuite(documents, ALONE, .init = workspace_open_alone, .fini = workspace_close);
 
 static const char fence[] = "```", shell[] = "```sh", not_run[] = "<!-- not run: ";
 

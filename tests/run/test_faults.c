@@ -584,7 +584,7 @@ Test(faults, are_in_what_check_prints_in_both_forms)
 
 /* --- against the clock ----------------------------------------------------------------------- */
 
-TestSuite(faults_clock, .init = workspace_open, .fini = workspace_close);
+TestSuite(faults_clock, ALONE, .init = workspace_open_alone, .fini = workspace_close);
 
 /* Two processes, at periods that a busy machine keeps; node 0 is not among what dies. */
 static const char clocked[] =

@@ -462,7 +462,7 @@ ParameterizedTest(size_t *i, figures, every_shipped_scenario)
 
 /* --- against the clock ---------------- */
 
-TestSuite(figures_in_real_time, ALONE, .init = workspace_open_alone_in_real_time,
+TestSuite(figures_in_real_time, ALONE, .init = workspace_open_for_real_time,
           .fini = workspace_close);
 
 /* Steps are late and left out there, and an event's first sample comes after it. */

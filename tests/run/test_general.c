@@ -332,7 +332,7 @@ static void expect_chain(const char *folder)
                        number_at(s, "measures.level.mean"));
 }
 
-TestSuite(general_real_time, .init = workspace_open_for_real_time, .fini = workspace_close,
+TestSuite(general_real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
           .timeout = 120);
 
 Test(general_real_time, by_hiloco_run)

@@ -137,7 +137,7 @@ Test(general_tools, doctor_reads_the_placement_of_nodes)
 
 /* --- against the clock: nothing depends on how fast it was ------------------------------------ */
 
-TestSuite(general_tools_real_time, ALONE, .init = workspace_open_alone_in_real_time,
+TestSuite(general_tools_real_time, ALONE, .init = workspace_open_for_real_time,
           .fini = workspace_close, .timeout = 120);
 
 /* The same scenarios, so slow that a busy machine can keep up. */

@@ -16,7 +16,8 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(join, .init = workspace_open_for_real_time, .fini = workspace_close, .timeout = 180);
+TestSuite(join, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 180);
 
 /* That of the example, with keys of the run in place of its own name and duration. */
 static void scenario(const char *keys)

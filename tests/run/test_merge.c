@@ -23,7 +23,7 @@ static void open_parts(void)
     setenv("HILOCO_RENDEZVOUS", own_loopback(), 1);
 }
 
-TestSuite(merge, .init = open_parts, .fini = workspace_close, .timeout = 240);
+TestSuite(merge, ALONE, .init = open_parts, .fini = workspace_close, .timeout = 240);
 
 /* Slow, so that any machine is fast enough for it. */
 #define SLOW                                                                                       \

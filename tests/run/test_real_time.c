@@ -1,6 +1,7 @@
 /*
  * Real time over shared memory, in separate processes. This machine may be shared and noisy:
  * nothing here depends on how fast anything was, only on what is accounted for and left.
+ * Each test has the cores for itself; see ALONE in workspace.h.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -17,7 +18,7 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(real_time, .init = workspace_open_for_real_time, .fini = workspace_close);
+TestSuite(real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close);
 
 /* --- a run as it should be ---------------- */
 

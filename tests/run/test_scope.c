@@ -169,16 +169,16 @@ Test(scope, rows_are_the_record_in_real_time)
 }
 
 static const char FAULTED[] = "name: faulted\n"
-                              "duration_s: 0.4\n"
+                              "duration_s: 4\n"
                               "mode: virtual\n"
                               "controller: {law: pid, period_us: 20}\n"
                               "converters: {count: 3, plant: buck, period_us: 10}\n"
                               "reference: {voltage_v: 12}\n"
                               "faults:\n"
                               "  sensor: {signal: 'control[0].voltage_v', kind: bias, value: 0.5, "
-                              "at_s: 0.1, duration_s: 0.3}\n"
+                              "at_s: 0.1, duration_s: 3.9}\n"
                               "  weak: {signal: 'control[1].duty', kind: gain, factor: 0.9, "
-                              "at_s: 0.1, duration_s: 0.3}\n";
+                              "at_s: 0.1, duration_s: 3.9}\n";
 
 /* Inputs and outputs with a fault, and as they would be without. */
 Test(scope, rows_have_faulted_signals_as_the_record)
@@ -294,7 +294,7 @@ Test(scope, capture_shows_its_edge_where_the_record_has_it)
     json_decref(c);
 }
 
-/* At 60 s of the run: while it is under way. */
+/* At 150 s of the run: while it is under way, and late enough for who looks on a busy machine. */
 static const char LATE[] = "name: late\n"
                            "duration_s: 600\n"
                            "mode: virtual\n"
@@ -304,7 +304,7 @@ static const char LATE[] = "name: late\n"
                            "recording: {decimation: 0}\n"
                            "faults:\n"
                            "  sensor: {signal: 'control[0].voltage_v', kind: bias, value: 0.5, "
-                           "at_s: 60, duration_s: 540}\n";
+                           "at_s: 150, duration_s: 450}\n";
 
 Test(scope, capture_of_a_fault_is_at_the_step_where_it_begins)
 {
@@ -315,8 +315,8 @@ Test(scope, capture_of_a_fault_is_at_the_step_where_it_begins)
     json_t *c = capture(&w, "--capture control[0].voltage_v "
                             "--trigger fault --before 0.001 --after 0.001");
     end_run(&w);
-    cr_expect_eq(number_at(c, "trigger.step"), 3000000);
-    cr_expect_eq(number_at(c, "trigger.time_s"), 60e9 * 1e-9);
+    cr_expect_eq(number_at(c, "trigger.step"), 7500000);
+    cr_expect_eq(number_at(c, "trigger.time_s"), 150e9 * 1e-9);
     json_t *trace = json_array_get(json_object_get(c, "traces"), 0),
            *values = json_object_get(trace, "values");
     cr_assert_eq(json_array_size(values), 101);

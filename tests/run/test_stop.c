@@ -15,7 +15,8 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(stop, .init = workspace_open_for_real_time, .fini = workspace_close, .timeout = 180);
+TestSuite(stop, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 180);
 
 #define SETTINGS                                                                                   \
     "--set controller.period_us=2000 --set converters.period_us=500 --set duration_s=1000 "        \

@@ -647,7 +647,7 @@ Test(survive, a_limit_on_files_is_told_by_every_command)
 
 /* --- in real time ---------------- */
 
-TestSuite(survive_in_real_time, .init = workspace_open, .fini = workspace_close);
+TestSuite(survive_in_real_time, ALONE, .init = workspace_open_alone, .fini = workspace_close);
 
 static struct process start_in_real_time(const char *out)
 {

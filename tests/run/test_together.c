@@ -15,7 +15,8 @@
 #include "results.h"
 #include "workspace.h"
 
-TestSuite(together, .init = workspace_open_for_real_time, .fini = workspace_close, .timeout = 120);
+TestSuite(together, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 120);
 
 #define OF_ANY_CPU                                                                                 \
     "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \

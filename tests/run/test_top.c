@@ -19,7 +19,7 @@
 #include "workspace.h"
 
 /* Runs in virtual time take a core; those in real time two. */
-TestSuite(top, .init = workspace_open, .fini = workspace_close);
+TestSuite(top, ALONE, .init = workspace_open_alone, .fini = workspace_close);
 
 /* --- runs to watch ---------------- */
 

@@ -38,7 +38,7 @@ static bool daemon_before;
 
 static void open_tracing(void)
 {
-    workspace_open_alone_in_real_time();
+    workspace_open_for_real_time();
     if (access("/usr/bin/lttng", X_OK) || access("/usr/bin/babeltrace2", X_OK))
         cr_skip_test("lttng-tools or babeltrace2 is not installed");
     daemon_before = daemon_runs();

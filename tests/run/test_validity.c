@@ -176,7 +176,7 @@ Test(validity_virtual, a_sweep_says_which_points_are_not_valid)
 
 /* --- against the clock ---------------- */
 
-TestSuite(validity_real_time, .init = workspace_open_for_real_time, .fini = workspace_close,
+TestSuite(validity_real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
           .timeout = 120);
 
 /* Loops so slow that a busy machine rarely makes their inputs stale. */

@@ -414,7 +414,7 @@ Test(watchdogs, an_interrupt_is_a_clean_stop)
 
 /* --- against the clock ---------------- */
 
-TestSuite(watchdogs_real_time, .init = workspace_open_for_real_time, .fini = workspace_close,
+TestSuite(watchdogs_real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
           .timeout = 120);
 
 #define SLOW                                                                                       \

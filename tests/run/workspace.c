@@ -127,12 +127,6 @@ void skip_on_one_core(void)
 
 void workspace_open_for_real_time(void)
 {
-    workspace_open();
-    skip_on_one_core();
-}
-
-void workspace_open_alone_in_real_time(void)
-{
     workspace_open_alone();
     skip_on_one_core();
 }

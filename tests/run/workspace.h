@@ -20,15 +20,11 @@ const char *in_workspace(const char *format, ...) __attribute__((format(printf, 
 /* A scenario's name of this test's own: programs started by hand find each other by it. */
 const char *own_name(void);
 
-/* Fixtures of a test beside which others may run. One in real time needs two cores, and is skipped
- * where there is one. */
+/* Fixtures: of a test beside which others may run; of one that needs the cores for itself; and of
+ * one in real time, which needs two of them, and is skipped where there is one. */
 void workspace_open(void);
-void workspace_open_for_real_time(void);
-
-/* Fixtures of a test that needs the cores for itself, as it measures the machine, or traces all
- * that runs on it. */
 void workspace_open_alone(void);
-void workspace_open_alone_in_real_time(void);
+void workspace_open_for_real_time(void);
 
 /* Of a suite with one of the latter two, TestSuite(NAME, ALONE, ...): it runs after the others. */
 #define ALONE .data = (void *)workspace_alone
