@@ -1,6 +1,7 @@
 /* Tests the recorder, from the loop's side through the rings into the file. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,6 +169,27 @@ Test(recorder, a_stopped_writer_is_replaced_and_nothing_is_lost, .fini = remove_
     cr_expect_gt(hil_recorder_waits(recorder), 0);
     cr_assert_eq(hil_recorder_finish(recorder), 0);
     expect_rows(0, 100000);
+}
+
+/* Beside loops that leave it no time, the writer waits; from half a ring on it has a share. */
+Test(recorder, a_writer_that_falls_behind_gets_a_share_of_the_cores, .fini = remove_trace)
+{
+    if (geteuid() != 0)
+        cr_skip_test("only the superuser may raise a priority");
+    open_recorder(false);
+    cr_assert_eq(hil_recorder_start(recorder), 0);
+    const pid_t writer = writer_of();
+    kill(writer, SIGSTOP);
+    cr_expect_eq(record_many(hil_recorder_stream(recorder, 0), 1000), 1000);
+    cr_assert_eq(hil_recorder_check(recorder), 0);
+    cr_expect_eq(getpriority(PRIO_PROCESS, (id_t)writer), 0);
+    cr_expect_eq(sched_getscheduler(writer), SCHED_IDLE);
+    cr_expect_eq(record_many(hil_recorder_stream(recorder, 0), 2000), 2000);
+    cr_assert_eq(hil_recorder_check(recorder), 0);
+    cr_expect_eq(getpriority(PRIO_PROCESS, (id_t)writer), -10);
+    cr_expect_eq(sched_getscheduler(writer), SCHED_OTHER);
+    kill(writer, SIGCONT);
+    cr_assert_eq(hil_recorder_finish(recorder), 0);
 }
 
 Test(recorder, a_writer_that_stands_still_at_the_end_loses_nothing, .fini = remove_trace)
