@@ -1,9 +1,9 @@
 /* Checks the clock for deadlines, and the time that a hypervisor takes. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../base/cpus.h"
+#include "../base/steal.h"
 #include "../run/machine_clock.h"
 #include "checks.h"
 #include "files.h"
@@ -70,46 +70,15 @@ void hil_check_clock_source(const struct hil_patient *p, struct hil_finding *f)
                source);
 }
 
-/* Ticks: all the cpu's time, and the part that a hypervisor took while there was work. */
-struct steal {
-    unsigned long long stolen, all;
-};
-
-static bool read_steal(const char *root, int cpu, struct steal *s)
-{
-    static char stat[1 << 18];
-    unsigned long long t[8];
-    char key[16];
-
-    snprintf(key, sizeof key, "cpu%d ", cpu);
-    if (hil_file_text(root, stat, sizeof stat, "/proc/stat"))
-        return false;
-    const char *line = hil_line_of(stat, key);
-    if (!line || sscanf(line, "%llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3],
-                        &t[4], &t[5], &t[6], &t[7]) != 8)
-        return false;
-    *s = (struct steal){.stolen = t[7]};
-    for (int i = 0; i < 8; i++)
-        s->all += t[i];
-    return true;
-}
-
-double hil_stolen_s(const char *root, int cpu)
-{
-    struct steal s;
-
-    return read_steal(root, cpu, &s) ? (double)s.stolen / (double)sysconf(_SC_CLK_TCK) : -1;
-}
-
 /* The greatest share of time that a hypervisor took from one of the loops' cpus; negative when
  * unknown. */
 static double worst_steal(const struct hil_patient *p)
 {
     double worst = 0;
-    struct steal s;
+    struct hil_steal s;
 
     for (int cpu = hil_cpus_next(&p->loops, -1); cpu >= 0; cpu = hil_cpus_next(&p->loops, cpu)) {
-        if (!read_steal(p->root, cpu, &s))
+        if (!hil_steal_read(p->root, cpu, &s))
             return -1;
         if (s.all && (double)s.stolen / (double)s.all > worst)
             worst = (double)s.stolen / (double)s.all;

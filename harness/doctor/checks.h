@@ -6,7 +6,6 @@
 #define HIL_DOCTOR_CHECKS_H
 
 #include "doctor.h"
-#include "steal.h"
 
 /* Pages of 2 MiB: a few for each of a few dozen arenas. */
 enum { HIL_HUGE_PAGES = 64 };

@@ -9,6 +9,7 @@
 
 #include "../base/autogroup.h"
 #include "../base/reap.h"
+#include "../base/steal.h"
 #include "../run/clock.h"
 #include "../run/privileges.h"
 #include "checks.h"

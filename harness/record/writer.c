@@ -123,8 +123,8 @@ static void end_trace(struct hil_recorder *recorder)
 }
 
 /* Beside real-time loops, the writer only gets time that nobody else in their session wants
- * (base/autogroup.h). It allocates and frees
- * the same buffers for every chunk, which should not go back to the kernel each time. */
+ * (base/autogroup.h). It allocates and frees the same buffers for every chunk, which should not go
+ * back to the kernel each time. */
 static void settle_writer(const struct hil_recorder *recorder)
 {
     const struct sched_param none = {0};

@@ -10,7 +10,7 @@
 #include "../../channels/loco/fabric/tcp.h"
 #include "../../channels/loco/fabric/verbs.h"
 #include "../base/autogroup.h"
-#include "../doctor/steal.h"
+#include "../base/steal.h"
 #include "../launch/meeting.h"
 #include "faults.h"
 #include "privileges.h"
