@@ -182,7 +182,7 @@ Test(recorder, a_writer_that_falls_behind_gets_a_share_of_the_cores, .fini = rem
     kill(writer, SIGSTOP);
     cr_expect_eq(record_many(hil_recorder_stream(recorder, 0), 1000), 1000);
     cr_assert_eq(hil_recorder_check(recorder), 0);
-    cr_expect_eq(getpriority(PRIO_PROCESS, (id_t)writer), 0);
+    cr_expect_eq(getpriority(PRIO_PROCESS, (id_t)writer), getpriority(PRIO_PROCESS, 0));
     cr_expect_eq(sched_getscheduler(writer), SCHED_IDLE);
     cr_expect_eq(record_many(hil_recorder_stream(recorder, 0), 2000), 2000);
     cr_assert_eq(hil_recorder_check(recorder), 0);
