@@ -1,72 +1,80 @@
 /*
- * Averaged synchronous bucks with their outputs in series across one load, which couples them. One
- * current flows through the string,
- *
- *      io = sum of (vC + ESR iL) / (load + sum of ESR)
- *      L iL' = d Vin - r iL - vo,  C vC' = iL - io,  vo = vC + ESR (iL - io)     r = rL + ron
- *
- * for each converter. This is exact for outputs in series. The simpler way, a share of the load for
- * each converter (plants/buck.c), is exact only while the converters are balanced: the load does
- * not damp their differences. The equations are linear in d Vin, so the solution is exact for
- * inputs that are held.
+ * Averaged synchronous bucks with their outputs in series across one load, which couples them
+ * (series.h). This is exact for outputs in series. The simpler way, a share of the load for each
+ * converter (plants/buck.c), is exact only while the converters are balanced: the load does not
+ * damp their differences. While all are enabled the equations are linear in d Vin, so the solution
+ * is exact for inputs that are held.
  */
 #include <math.h>
+#include <stdbool.h>
 
 #include "dense.h"
 #include "instance.h"
 #include "models.h"
-
-enum { SERIES_WIDTH_MAX = 32, SERIES_STATES_MAX = 2 * SERIES_WIDTH_MAX };
+#include "series.h"
 
 /* Rows of the parameters' table. Each but the load has a place for each converter. */
 enum { SERIES_L, SERIES_C, SERIES_RL, SERIES_RON, SERIES_ESR, SERIES_LOAD };
 
+/* Rows of the inputs' table. Each has a place for each converter. */
+enum { SERIES_DUTY, SERIES_INPUT_VOLTAGE, SERIES_ENABLE };
+
 struct series_bucks {
-    unsigned n; /* converters; converter i has the states 2 i, iL, and 2 i + 1, vC */
+    struct series string;
+    double period_s;
     double x[SERIES_STATES_MAX], scratch[SERIES_STATES_MAX];
+    /* One period's step while all are enabled. */
     double a[SERIES_STATES_MAX * SERIES_STATES_MAX], b[SERIES_STATES_MAX * SERIES_WIDTH_MAX];
-    double esr[SERIES_WIDTH_MAX];
-    double path_ohm; /* the load plus every ESR */
 };
 
-static void series_equations(struct series_bucks *s, const double *p)
+static void series_init(struct series *s, const struct hil_config *config)
+{
+    const unsigned n = config->width;
+    const double *p = config->parameters;
+
+    *s = (struct series){
+        .n = n, .path_ohm = p[SERIES_LOAD * n], .log = config->log, .log_arg = config->log_arg};
+    for (unsigned i = 0; i < n; i++) {
+        s->inductance_h[i] = p[SERIES_L * n + i];
+        s->capacitance_f[i] = p[SERIES_C * n + i];
+        s->resistance_ohm[i] = p[SERIES_RL * n + i] + p[SERIES_RON * n + i];
+        s->esr_ohm[i] = p[SERIES_ESR * n + i];
+        s->path_ohm += s->esr_ohm[i];
+    }
+}
+
+static void series_equations(const struct series *s, double *a, double *b)
 {
     const unsigned n = s->n, states = 2 * n;
 
     for (unsigned i = 0; i < n; i++) {
-        const double l = p[SERIES_L * n + i], c = p[SERIES_C * n + i];
-        double *current = &s->a[2 * i * states], *voltage = &s->a[(2 * i + 1) * states];
+        const double l = s->inductance_h[i], c = s->capacitance_f[i], esr = s->esr_ohm[i];
+        double *current = &a[2 * i * states], *voltage = &a[(2 * i + 1) * states];
 
         for (unsigned j = 0; j < n; j++) { /* the effect of io, by converter j's part of it */
-            current[2 * j] = s->esr[i] / l * s->esr[j] / s->path_ohm;
-            current[2 * j + 1] = s->esr[i] / l / s->path_ohm;
-            voltage[2 * j] = -s->esr[j] / c / s->path_ohm;
+            current[2 * j] = esr / l * s->esr_ohm[j] / s->path_ohm;
+            current[2 * j + 1] = esr / l / s->path_ohm;
+            voltage[2 * j] = -s->esr_ohm[j] / c / s->path_ohm;
             voltage[2 * j + 1] = -1 / c / s->path_ohm;
         }
-        current[2 * i] -= (p[SERIES_RL * n + i] + p[SERIES_RON * n + i] + s->esr[i]) / l;
+        current[2 * i] -= (s->resistance_ohm[i] + esr) / l;
         current[2 * i + 1] -= 1 / l;
         voltage[2 * i] += 1 / c;
-        s->b[2 * i * n + i] = 1 / l;
+        b[2 * i * n + i] = 1 / l;
     }
 }
 
 static int series_bucks_create(void **self, const struct hil_config *config)
 {
-    const double *p = config->parameters;
-    const unsigned n = config->width;
     int rc = instance_create(self, config, sizeof(struct series_bucks));
 
     if (rc)
         return rc;
     struct series_bucks *s = *self;
-    s->n = n;
-    s->path_ohm = p[SERIES_LOAD * n];
-    for (unsigned i = 0; i < n; i++) {
-        s->esr[i] = p[SERIES_ESR * n + i];
-        s->path_ohm += s->esr[i];
-    }
-    series_equations(s, p);
-    rc = dense_sample(2 * n, n, s->a, s->b, config->period_s);
+    series_init(&s->string, config);
+    s->period_s = config->period_s;
+    series_equations(&s->string, s->a, s->b);
+    rc = dense_sample(2 * s->string.n, s->string.n, s->a, s->b, config->period_s);
     if (rc) {
         instance_destroy(s);
         *self = NULL;
@@ -77,30 +85,46 @@ static int series_bucks_create(void **self, const struct hil_config *config)
 static int series_bucks_output(const void *self, const double *in, double *out)
 {
     const struct series_bucks *s = self;
-    double sum = 0;
+    const unsigned n = s->string.n;
+    const double io = series_current(&s->string, s->x);
 
     (void)in;
-    for (unsigned i = 0; i < s->n; i++)
-        sum += s->x[2 * i + 1] + s->esr[i] * s->x[2 * i];
-    const double io = sum / s->path_ohm;
-    for (unsigned i = 0; i < s->n; i++) {
-        out[i] = s->x[2 * i + 1] + s->esr[i] * (s->x[2 * i] - io);
-        out[s->n + i] = s->x[2 * i];
+    for (unsigned i = 0; i < n; i++) {
+        out[i] = series_voltage(&s->string, s->x, io, i);
+        out[n + i] = s->x[2 * i];
     }
-    out[2 * s->n] = io;
+    out[2 * n] = io;
     return 0;
+}
+
+static bool series_bucks_are_enabled(const double *enable, unsigned n)
+{
+    bool all = true;
+
+    for (unsigned i = 0; i < n; i++)
+        all &= enable[i] >= 0.5;
+    return all;
 }
 
 static int series_bucks_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     struct series_bucks *s = self;
+    const unsigned n = s->string.n;
+    const double *duty = &in[SERIES_DUTY * n], *source_v = &in[SERIES_INPUT_VOLTAGE * n],
+                 *enable = &in[SERIES_ENABLE * n];
     double u[SERIES_WIDTH_MAX];
+    int rc = 0;
 
     (void)t_ns;
-    for (unsigned i = 0; i < s->n; i++)
-        u[i] = in[i] * in[s->n + i];
-    dense_advance(2 * s->n, s->n, s->a, s->b, s->x, u, s->scratch);
-    return series_bucks_output(self, in, out);
+    if (series_bucks_are_enabled(enable, n)) {
+        for (unsigned i = 0; i < n; i++)
+            u[i] = duty[i] * source_v[i];
+        dense_advance(2 * n, n, s->a, s->b, s->x, u, s->scratch);
+    } else {
+        rc = series_by_diodes(&s->string, duty, source_v, enable, s->x, s->period_s);
+    }
+    series_bucks_output(self, in, out);
+    return rc;
 }
 
 static const struct hil_quantity series_bucks_parameters[] = {
@@ -116,6 +140,8 @@ static const struct hil_quantity series_bucks_parameters[] = {
 static const struct hil_quantity series_bucks_inputs[] = {
     {"duty", "", 0, 0, 1, HIL_REQUIRED | HIL_WIDE, "share of the period with the main switch on"},
     {"input_voltage_v", "V", 48, 0, 1e5, HIL_WIDE, "voltage of the source"},
+    {"enable", "", 1, 0, 1, HIL_WIDE | HIL_ENABLE,
+     "below 0.5 all gates are off and only diodes conduct"},
 };
 
 static const struct hil_quantity series_bucks_outputs[] = {
