@@ -95,6 +95,18 @@ static int check_whole(const char *dir, const char *path)
     return -EOWNERDEAD;
 }
 
+static void cut_off(const char *dir, const char *path, FILE *messages)
+{
+    if (access(dir, W_OK) && (errno == EACCES || errno == EROFS))
+        fprintf(messages,
+                "%s: the run was cut off, and %s cannot be written into: copy it (cp -r), and "
+                "hiloco recover makes the copy's record whole\n",
+                path, dir);
+    else
+        fprintf(messages, "%s: the run was cut off; hiloco recover %s makes its record whole\n",
+                path, dir);
+}
+
 static int no_trace(const char *dir, const char *path, int rc, FILE *messages)
 {
     char sweep[HIL_PATH_BYTES];
@@ -107,8 +119,7 @@ static int no_trace(const char *dir, const char *path, int rc, FILE *messages)
     else if (rc == -ENOENT || rc == -ENOTDIR)
         fprintf(messages, "%s is not the folder of a run: it has no trace.h5\n", dir);
     else if (rc == -EOWNERDEAD)
-        fprintf(messages, "%s: the run was cut off; hiloco recover %s makes its record whole\n",
-                path, dir);
+        cut_off(dir, path, messages);
     else if (rc == -EBUSY)
         fprintf(messages, "%s: a run is writing it now\n", path);
     else if (rc == -EBADMSG)

@@ -49,7 +49,10 @@ static int recover_trace(const char *dir, FILE *messages)
         rc = hil_trace_close(trace);
     if (rc)
         fprintf(messages, "%s cannot be rebuilt: %s\n", path,
-                rc == -EBADMSG ? "its journal is damaged" : strerror(-rc));
+                rc == -EBADMSG ? "its journal is damaged"
+                : rc == -EROFS || rc == -EACCES
+                    ? "its folder cannot be written into; copy it (cp -r) and recover the copy"
+                    : strerror(-rc));
     return rc;
 }
 

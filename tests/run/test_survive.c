@@ -379,6 +379,40 @@ Test(survive, what_all_left_who_were_killed_is_recovered)
     expect_status(&e, 0);
 }
 
+/* Runs a command of hiloco while the folder is read-only, for the superuser, too. */
+static struct ended read_only(const char *folder, const char *command)
+{
+    char script[700];
+
+    snprintf(script, sizeof script,
+             "mount --bind %1$s %1$s && mount -o remount,ro,bind %1$s && exec %2$s %3$s %1$s\n",
+             folder, program_path("hiloco"), command);
+    write_text(in_workspace("read_only"), script);
+    return run_command("unshare -rm sh %s", in_workspace("read_only"));
+}
+
+Test(survive, what_is_read_only_is_recovered_in_a_copy)
+{
+    const char *out = in_workspace("out");
+    struct ended e;
+
+    kill_all(out);
+    e = run_command("unshare -rm true");
+    if (e.status)
+        cr_skip("this machine allows no namespace: %s", e.err);
+    e = read_only(out, "plot");
+    expect_status(&e, 1);
+    expect_said(&e, "out cannot be written into: copy it (cp -r), and hiloco recover");
+    e = read_only(out, "recover");
+    expect_status(&e, 1);
+    expect_said(&e, "its folder cannot be written into; copy it (cp -r) and recover the copy");
+    e = run_command("cp -r %s %s", out, in_workspace("copy"));
+    expect_status(&e, 0);
+    e = run_command("hiloco recover %s", in_workspace("copy"));
+    expect_status(&e, 0);
+    expect_whole(in_workspace("copy"));
+}
+
 /* It says what the record tells, and that nobody knows the rest. */
 Test(survive, a_recovered_run_has_a_summary_that_says_so)
 {
