@@ -136,3 +136,18 @@ Test(scenario_hostile, utf_16)
     cr_expect_eq(load_in_time(message, sizeof message), 0);
     cr_expect(strstr(message, "not YAML: invalid leading UTF-8 octet"), "%s", message);
 }
+
+#define ONE_LAG                                                                                    \
+    "name: one\nduration_s: 0.001\nnodes: {a: {period_us: 100}}\n"                                 \
+    "components: {lag: {model: first_order_lag, node: a}}\n"                                       \
+    "sources: {s: {to: lag.input, constant: 1}}\n"
+
+/* Scenarios without a mistake are large, too. */
+Test(scenario_hostile, many_of_one_kind)
+{
+    expect_soon(ONE_LAG "measures:\n", "  m%d: {of: lag.output}\n", "");
+    expect_soon(ONE_LAG "record:\n", "  - {signals: [lag.output]}\n", "");
+    expect_soon(ONE_LAG "limits:\n", "  l%d: {signal: lag.output, max: 5}\n", "");
+    expect_soon(ONE_LAG "faults:\n",
+                "  f%d: {signal: lag.output, kind: bias, value: 1, at_s: 0.0005}\n", "");
+}

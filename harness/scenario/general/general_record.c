@@ -331,6 +331,19 @@ static int measure_make(struct general *g, const struct measure_entry *m, unsign
     return 0;
 }
 
+/* The measures, with room for some more. */
+static struct hil_measure *measures_with(const struct hil_system *s, unsigned more)
+{
+    struct hil_measure *measures = s->measures;
+
+    for (unsigned i = 0; i < more; i++) {
+        measures = hil_pool_more(s->pool, measures, s->measure_count + i, sizeof *measures);
+        if (!measures)
+            return NULL;
+    }
+    return measures;
+}
+
 static int record_measures(struct general *g)
 {
     const struct scenario_node *list = scenario_node_get(g->root, "measures");
@@ -347,14 +360,11 @@ static int record_measures(struct general *g)
             rc = 0;
         if (rc || node < 0)
             continue;
-        const unsigned more = s->measure_count + (m.each ? m.of.count : 1);
-        struct hil_measure *measures = hil_pool_get(s->pool, more, sizeof *measures);
+        struct hil_measure *measures = measures_with(s, m.each ? m.of.count : 1);
         if (!measures) {
             rc = -ENOMEM;
             continue;
         }
-        if (s->measure_count)
-            memcpy(measures, s->measures, s->measure_count * sizeof *measures);
         s->measures = measures;
         rc = measure_make(g, &m, (unsigned)node, &measures[s->measure_count]);
     }
