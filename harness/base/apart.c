@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../launch/launcher.h"
+#include "exit_status.h"
 #include "reap.h"
 
 /* Reading goes on within this time, or has ended. */

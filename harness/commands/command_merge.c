@@ -5,8 +5,8 @@
 
 #include "../base/apart.h"
 #include "../h5/run_files.h"
+#include "../launch/part.h"
 #include "../merge/merge.h"
-#include "../merge/part.h"
 #include "commands.h"
 
 static const char help[] =

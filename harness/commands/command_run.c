@@ -5,8 +5,8 @@
 
 #include "../doctor/doctor.h"
 #include "../doctor/fix.h"
-#include "../launch/hosts.h"
 #include "../launch/rendezvous.h"
+#include "../merge/hosts.h"
 #include "../record/told.h"
 #include "../scope/server.h"
 #include "../summary/verdicts.h"

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/pool.h"
 #include "../launch/meeting.h"
 #include "../launch/part_nodes.h"
 #include "../launch/rendezvous.h"
 #include "../launch/signals.h"
 #include "../scenario/faults.h"
-#include "../scenario/pool.h"
 #include "commands.h"
 
 static bool is_chosen(const struct hil_executor_config *e, const bool *chosen, unsigned count)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../base/cpus.h"
-#include "../scenario/pool.h"
+#include "../base/pool.h"
 #include "../scenario/system.h"
 #include "checks.h"
 #include "files.h"

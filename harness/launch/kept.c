@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/exit_status.h"
 #include "../doctor/machine.h"
-#include "../merge/part.h"
 #include "../record/recorder.h"
-#include "../record/run_times.h"
 #include "../record/streams.h"
 #include "../run/loop_cores.h"
-#include "exit_status.h"
+#include "../run/run_times.h"
+#include "part.h"
 #include "results.h"
 
 static bool kept_at_all(const struct hil_kept *k)

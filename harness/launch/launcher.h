@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 #include "../../channels/loco/fabric/fabric.h"
+#include "../base/exit_status.h"
 #include "../scenario/scenario.h"
-#include "exit_status.h"
 #include "signals.h"
 
 struct hil_launch {

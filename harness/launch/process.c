@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/exit_status.h"
 #include "../run/real_time.h"
 #include "../run/virtual_time.h"
 #include "../tracing/provider.h"
-#include "exit_status.h"
 
 /* Sets the name for ps and top, in 15 letters, from the first array of its nodes: "hl-controller",
  * "hl-convert-0-19". */

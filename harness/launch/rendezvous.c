@@ -13,8 +13,8 @@
 
 #include "../../channels/fabric/addresses.h"
 #include "../../channels/fabric/host_time.h"
+#include "../base/pool.h"
 #include "../run/links.h"
-#include "../scenario/pool.h"
 #include "rendezvous_internal.h"
 #include "signals.h"
 

@@ -25,10 +25,10 @@
 
 #include "../base/foreign.h"
 #include "../h5/run_files.h"
-#include "../merge/part.h"
 #include "../record/export.h"
 #include "../record/export_mcap.h"
 #include "../summary/verdicts.h"
+#include "part.h"
 
 /* The file that each kind has from its beginning. */
 static const char *const mark[HIL_RESULTS_KINDS] = {

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-#include "exit_status.h"
+#include "../base/exit_status.h"
 
 static volatile sig_atomic_t caught; /* the first signal */
 

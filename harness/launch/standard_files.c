@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exit_status.h"
+#include "../base/exit_status.h"
 
 int hil_standard_files_end(int status)
 {

@@ -6,7 +6,7 @@
 #ifndef HIL_CLOCK_LINE_H
 #define HIL_CLOCK_LINE_H
 
-#include "part.h"
+#include "../launch/part.h"
 
 /* Converts a time of the part's record, in s from the start on its own clock, to the first node's
  * clock. Returns the same time if the clocks were not compared twice. */

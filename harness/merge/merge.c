@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../launch/exit_status.h"
+#include "../base/exit_status.h"
+#include "../base/pool.h"
 #include "../launch/kept.h"
 #include "../launch/launcher.h"
 #include "../launch/results.h"
 #include "../run/state_image.h"
-#include "../scenario/pool.h"
 #include "clock_line.h"
 #include "parts.h"
 

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/pool.h"
 #include "../h5/run_files.h"
 #include "../h5/trace_clock.h"
 #include "../h5/trace_rows.h"
-#include "../record/run_times.h"
 #include "../record/streams.h"
-#include "../scenario/pool.h"
+#include "../run/run_times.h"
 #include "../summary/summary_clocks.h"
 #include "clock_line.h"
 #include "parts.h"

@@ -5,8 +5,8 @@
 #include <jansson.h>
 
 #include "../h5/trace_reader.h"
+#include "../launch/part.h"
 #include "merge.h"
-#include "part.h"
 
 struct merge_part {
     const struct hil_merge_from *from;

@@ -17,8 +17,8 @@
 #ifndef HIL_COLUMNS_H
 #define HIL_COLUMNS_H
 
+#include "../base/pool.h"
 #include "../h5/trace.h"
-#include "../scenario/pool.h"
 #include "../scenario/system.h"
 
 struct hil_columns {

@@ -20,7 +20,7 @@
 #ifndef HIL_EVENT_ROWS_H
 #define HIL_EVENT_ROWS_H
 
-#include "../scenario/pool.h"
+#include "../base/pool.h"
 #include "../scenario/system.h"
 #include "event_kinds.h"
 #include "recorder.h"

@@ -4,7 +4,7 @@
 #ifndef HIL_STREAMS_H
 #define HIL_STREAMS_H
 
-#include "../scenario/pool.h"
+#include "../base/pool.h"
 #include "../scenario/scenario.h"
 #include "columns.h"
 #include "recorder.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/names.h"
 #include "../models/models.h"
-#include "names.h"
 #include "scenario_files.h"
 
 /* --- settings -------------------------------------------------------------------------------- */
@@ -87,10 +87,10 @@ void scenario_settings_free(struct hil_settings *settings)
 
 /* The setting that a parameter refers to; NULL: none. */
 static struct scenario_node *settings_find(const struct scenario_node *components,
-                                           const struct scenario_names *names, const char *name)
+                                           const struct hil_names *names, const char *name)
 {
     const size_t length = strcspn(name, ".");
-    const int i = name[length] ? scenario_names_find(names, name, length) : -1;
+    const int i = name[length] ? hil_names_find(names, name, length) : -1;
 
     if (i < 0)
         return NULL;
@@ -100,13 +100,13 @@ static struct scenario_node *settings_find(const struct scenario_node *component
 }
 
 /* The places of the components by their names. */
-static int settings_names(struct scenario_names *names, const struct scenario_node *components)
+static int settings_names(struct hil_names *names, const struct scenario_node *components)
 {
     const bool any = components && components->kind == SCENARIO_MAPPING;
-    const int rc = scenario_names_open(names, any ? components->count : 0);
+    const int rc = hil_names_open(names, any ? components->count : 0);
 
     for (unsigned i = 0; !rc && any && i < components->count; i++)
-        scenario_names_add(names, components->entries[i].key, i);
+        hil_names_add(names, components->entries[i].key, i);
     return rc;
 }
 
@@ -130,7 +130,7 @@ int scenario_lay_settings(struct scenario_node *root, struct ssv *parameters,
                           struct scenario_report *report)
 {
     const struct scenario_node *components = scenario_node_get(root, "components");
-    struct scenario_names names;
+    struct hil_names names;
     int rc = settings_names(&names, components);
 
     for (unsigned i = 0; !rc && i < parameters->count; i++) {
@@ -145,7 +145,7 @@ int scenario_lay_settings(struct scenario_node *root, struct ssv *parameters,
                              p->name, p->unit_name);
         rc = settings_put(to, p);
     }
-    scenario_names_close(&names);
+    hil_names_close(&names);
     return rc;
 }
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/names.h"
+#include "../base/pool.h"
 #include "../base/xml.h"
-#include "names.h"
-#include "pool.h"
 #include "yaml/scenario_check.h"
 
 enum { SSV_BYTES_MAX = 64 << 20 };
@@ -31,7 +31,7 @@ struct ssv_item {
 
 /* The names of what a file declares, so that each parameter finds its own at once. */
 struct ssv_names {
-    struct scenario_names parameters, units, enumerations, items;
+    struct hil_names parameters, units, enumerations, items;
 };
 
 struct ssv_reader {
@@ -344,7 +344,7 @@ static void ssv_ends(void *reader, unsigned depth)
 static void ssv_resolve_unit(const struct ssv_reader *r, const struct ssv_names *names,
                              struct ssv_parameter *p)
 {
-    const int i = scenario_names_find(&names->units, p->unit_name, strlen(p->unit_name));
+    const int i = hil_names_find(&names->units, p->unit_name, strlen(p->unit_name));
 
     if (i >= 0)
         p->unit = r->units[i].is;
@@ -371,14 +371,14 @@ static int ssv_resolve_item(struct ssv_reader *r, const struct ssv_names *names,
                             struct ssv_parameter *p, const char *enumeration)
 {
     const char *both = ssv_both(r, enumeration, p->text);
-    const int i = both ? scenario_names_find(&names->items, both, strlen(both)) : -1;
+    const int i = both ? hil_names_find(&names->items, both, strlen(both)) : -1;
 
     if (!both)
         return -ENOMEM;
     if (i >= 0) {
         p->number = r->items[i].value;
         p->is_number = true;
-    } else if (scenario_names_find(&names->enumerations, enumeration, strlen(enumeration)) >= 0) {
+    } else if (hil_names_find(&names->enumerations, enumeration, strlen(enumeration)) >= 0) {
         ssv_wrong_item(r, p, enumeration);
     }
     return 0;
@@ -386,27 +386,27 @@ static int ssv_resolve_item(struct ssv_reader *r, const struct ssv_names *names,
 
 static void ssv_names_close(struct ssv_names *names)
 {
-    scenario_names_close(&names->parameters);
-    scenario_names_close(&names->units);
-    scenario_names_close(&names->enumerations);
-    scenario_names_close(&names->items);
+    hil_names_close(&names->parameters);
+    hil_names_close(&names->units);
+    hil_names_close(&names->enumerations);
+    hil_names_close(&names->items);
 }
 
 static int ssv_names_open(struct ssv_names *names, const struct ssv_reader *r)
 {
     *names = (struct ssv_names){0};
-    if (scenario_names_open(&names->parameters, r->to->count - r->first) ||
-        scenario_names_open(&names->units, r->unit_count) ||
-        scenario_names_open(&names->enumerations, r->item_count) ||
-        scenario_names_open(&names->items, r->item_count)) {
+    if (hil_names_open(&names->parameters, r->to->count - r->first) ||
+        hil_names_open(&names->units, r->unit_count) ||
+        hil_names_open(&names->enumerations, r->item_count) ||
+        hil_names_open(&names->items, r->item_count)) {
         ssv_names_close(names);
         return -ENOMEM;
     }
     for (unsigned i = 0; i < r->unit_count; i++)
-        scenario_names_add(&names->units, r->units[i].name, i);
+        hil_names_add(&names->units, r->units[i].name, i);
     for (unsigned i = 0; i < r->item_count; i++) {
-        scenario_names_add(&names->enumerations, r->items[i].enumeration, i);
-        scenario_names_add(&names->items, r->items[i].both, i);
+        hil_names_add(&names->enumerations, r->items[i].enumeration, i);
+        hil_names_add(&names->items, r->items[i].both, i);
     }
     return 0;
 }
@@ -420,7 +420,7 @@ static int ssv_resolve(struct ssv_reader *r)
          i++) {
         struct ssv_parameter *p = &r->to->at[i];
         const char *enumeration = r->enumerations[i - r->first];
-        const int before = scenario_names_add(&names.parameters, p->name, i);
+        const int before = hil_names_add(&names.parameters, p->name, i);
         if (before >= 0)
             scenario_mistake(r->report, &p->at,
                              "%.100s is given a second time, after line %zu; allowed: once",

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/pool.h"
 #include "general/general.h"
-#include "pool.h"
 
 void hil_system_free(struct hil_system *system)
 {

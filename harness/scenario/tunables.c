@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pool.h"
+#include "../base/pool.h"
 
 /* --- parameters ------------------------------------------------------------------------------ */
 

@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/exit_status.h"
 #include "../base/reap.h"
-#include "../launch/exit_status.h"
 #include "server.h"
 
 /* Waits for the launcher's run, until it exists or the launcher has ended. */

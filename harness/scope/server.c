@@ -15,7 +15,7 @@
 
 #include "../../channels/fabric/addresses.h"
 #include "../base/cpus.h"
-#include "../launch/exit_status.h"
+#include "../base/exit_status.h"
 #include "../launch/signals.h"
 #include "../top/choose.h"
 #include "client.h"

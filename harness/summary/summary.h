@@ -7,11 +7,11 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "../judge/judge.h"
 #include "../run/machine_clock.h"
 #include "../run/state.h"
 #include "../scenario/scenario.h"
 #include "../tracing/session.h"
+#include "judge.h"
 #include "validity.h"
 
 struct hil_summary {

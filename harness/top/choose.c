@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../launch/exit_status.h"
+#include "../base/exit_status.h"
 
 static void choose_list(const struct hil_runs *runs)
 {

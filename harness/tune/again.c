@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/pool.h"
 #include "../h5/run_files.h"
 #include "../h5/trace_events.h"
 #include "../record/event_kinds.h"
 #include "../run/tuning.h"
-#include "../scenario/pool.h"
 #include "../scenario/tunables.h"
 
 struct again {

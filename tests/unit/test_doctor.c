@@ -12,10 +12,10 @@
 
 #include "folder.h"
 #include "harness/base/cpus.h"
+#include "harness/base/pool.h"
 #include "harness/doctor/cyclictest.h"
 #include "harness/doctor/doctor.h"
 #include "harness/doctor/measure.h"
-#include "harness/scenario/pool.h"
 #include "harness/scenario/system.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "harness/judge/follow.h"
+#include "harness/summary/follow.h"
 
 static struct hil_limit limit;
 static struct follow *follow;

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdatomic.h>
 
+#include "harness/base/pool.h"
 #include "harness/h5/trace_events.h"
 #include "harness/launch/tuning_request.h"
 #include "harness/record/event_rows.h"
-#include "harness/scenario/pool.h"
 #include "harness/scenario/tunables.h"
 #include "harness/tune/client.h"
 #include "step_rig.h"

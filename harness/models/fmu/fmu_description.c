@@ -498,7 +498,7 @@ int fmu_description_read(struct fmu_description *to, const char *path,
 
 void fmu_description_free(struct fmu_description *d)
 {
-    scenario_names_close(&d->names);
+    hil_names_close(&d->names);
     if (d->pool)
         hil_pool_close(d->pool);
     *d = (struct fmu_description){0};

@@ -5,7 +5,7 @@
 #ifndef HIL_FMU_DESCRIPTION_H
 #define HIL_FMU_DESCRIPTION_H
 
-#include "../../scenario/names.h"
+#include "../../base/names.h"
 #include "../provider.h"
 
 enum fmu_type { /* FMI 2.0 has FLOAT64, INT32, BOOLEAN, STRING and ENUMERATION */
@@ -77,8 +77,8 @@ struct fmu_description {
     char warning[160];      /* what is wrong with it although it can be used; "": nothing */
     struct fmu_variable *variables;
     unsigned variable_count;
-    struct scenario_names names; /* from names to the variables' indices */
-    struct hil_pool *pool;       /* owns everything that these members point to */
+    struct hil_names names; /* from names to the variables' indices */
+    struct hil_pool *pool;  /* owns everything that these members point to */
 };
 
 /*

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct naming {
-    struct scenario_names *names;
+    struct hil_names *names;
     struct hil_pool *pool;
     unsigned next; /* a number that no row has, if the row's own is taken */
 };
@@ -64,14 +64,14 @@ static int names_give_row(struct naming *n, struct fmu_table *t, unsigned row, c
     unsigned suffix = row + 1;
 
     snprintf(numbered, sizeof numbered, "%s", name);
-    while (scenario_names_find(n->names, numbered, strlen(numbered)) >= 0) {
+    while (hil_names_find(n->names, numbered, strlen(numbered)) >= 0) {
         snprintf(numbered, sizeof numbered, "%s_%u", name, suffix);
         suffix = n->next++;
     }
     t->rows[row].name = hil_pool_text(n->pool, numbered);
     if (!t->rows[row].name)
         return -ENOMEM;
-    scenario_names_add(n->names, t->rows[row].name, number);
+    hil_names_add(n->names, t->rows[row].name, number);
     return 0;
 }
 
@@ -89,7 +89,7 @@ static int names_give_rows(struct naming *n, struct fmu_table *t, unsigned first
     return rc;
 }
 
-int fmu_names_give(struct fmu_table *const *tables, unsigned count, struct scenario_names *names,
+int fmu_names_give(struct fmu_table *const *tables, unsigned count, struct hil_names *names,
                    struct hil_pool *pool)
 {
     struct naming n = {.names = names, .pool = pool};
@@ -97,7 +97,7 @@ int fmu_names_give(struct fmu_table *const *tables, unsigned count, struct scena
 
     for (unsigned i = 0; i < count; i++)
         n.next += tables[i]->count;
-    rc = scenario_names_open(names, n.next);
+    rc = hil_names_open(names, n.next);
     n.next++;
     for (unsigned own = 2; own-- > 0;)
         for (unsigned i = 0, first = 0; !rc && i < count; first += tables[i++]->count)

@@ -12,7 +12,7 @@ enum { FMU_NAME_BYTES = 96, FMU_ELEMENT_BYTES = 64 };
  * their table. `names` is empty; it gets all names, with the rows' numbers over all tables. Returns
  * 0 or -ENOMEM.
  */
-int fmu_names_give(struct fmu_table *const *tables, unsigned count, struct scenario_names *names,
+int fmu_names_give(struct fmu_table *const *tables, unsigned count, struct hil_names *names,
                    struct hil_pool *pool);
 
 /* The index of an element, from 1: "_1_2", or "[1,2"; "" for a scalar. */

@@ -3,8 +3,8 @@
 #ifndef HIL_FMU_READER_H
 #define HIL_FMU_READER_H
 
+#include "../../base/pool.h"
 #include "../../base/xml.h"
-#include "../../scenario/pool.h"
 #include "fmu_description.h"
 
 /* A type to which variables refer. */

@@ -8,7 +8,7 @@
 /* What variables refer to, by name and by value reference. */
 struct resolver {
     struct description_reader *reader;
-    struct scenario_names types, units;
+    struct hil_names types, units;
     struct fmu_variable **structural; /* ordered by value reference, then as in the file */
     unsigned structural_count;
 };
@@ -20,16 +20,15 @@ static int resolve_names(struct resolver *r)
     const struct description_reader *from = r->reader;
     struct fmu_description *d = from->to;
 
-    if (scenario_names_open(&r->types, from->type_count) ||
-        scenario_names_open(&r->units, from->unit_count) ||
-        scenario_names_open(&d->names, d->variable_count))
+    if (hil_names_open(&r->types, from->type_count) ||
+        hil_names_open(&r->units, from->unit_count) || hil_names_open(&d->names, d->variable_count))
         return -ENOMEM;
     for (unsigned i = 0; i < from->type_count; i++)
-        scenario_names_add(&r->types, from->types[i].name, i);
+        hil_names_add(&r->types, from->types[i].name, i);
     for (unsigned i = 0; i < from->unit_count; i++)
-        scenario_names_add(&r->units, from->units[i], i);
+        hil_names_add(&r->units, from->units[i], i);
     for (unsigned i = 0; i < d->variable_count; i++)
-        scenario_names_add(&d->names, d->variables[i].name, i);
+        hil_names_add(&d->names, d->variables[i].name, i);
     return 0;
 }
 
@@ -137,7 +136,7 @@ static bool resolve_is_used(const struct fmu_variable *v)
 static int resolve_type(const struct resolver *r, struct fmu_variable *v)
 {
     const int at =
-        v->type_name ? scenario_names_find(&r->types, v->type_name, strlen(v->type_name)) : -1;
+        v->type_name ? hil_names_find(&r->types, v->type_name, strlen(v->type_name)) : -1;
 
     if (at < 0)
         return v->type_name ? RESOLVE_WRONG(r, v,
@@ -159,7 +158,7 @@ static int resolve_type(const struct resolver *r, struct fmu_variable *v)
 
 static int resolve_unit(const struct resolver *r, struct fmu_variable *v)
 {
-    if (!v->unit || scenario_names_find(&r->units, v->unit, strlen(v->unit)) >= 0)
+    if (!v->unit || hil_names_find(&r->units, v->unit, strlen(v->unit)) >= 0)
         return 0;
     const char *unit = v->unit;
     v->unit = NULL;
@@ -232,14 +231,14 @@ int fmu_resolve(struct description_reader *reader)
     struct resolver r = {.reader = reader};
     const int rc = resolve_all(&r);
 
-    scenario_names_close(&r.types);
-    scenario_names_close(&r.units);
+    hil_names_close(&r.types);
+    hil_names_close(&r.units);
     return rc;
 }
 
 struct fmu_variable *fmu_variable_named(const struct fmu_description *d, const char *name)
 {
-    const int at = scenario_names_find(&d->names, name, strlen(name));
+    const int at = hil_names_find(&d->names, name, strlen(name));
 
     return at < 0 ? NULL : &d->variables[at];
 }

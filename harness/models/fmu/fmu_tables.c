@@ -294,13 +294,13 @@ static int tables_make_set(struct fmu_table *t, const struct fmu_description *d,
                            tables_choose *choose, const struct hil_said *said)
 {
     struct fmu_table *const alone[] = {t};
-    struct scenario_names names = {0};
+    struct hil_names names = {0};
 
     t->has_own = true;
     int rc = tables_choose_all(t, d, choose, HIL_QUANTITIES_MAX);
     if (!rc)
         rc = fmu_names_give(alone, 1, &names, d->pool);
-    scenario_names_close(&names);
+    hil_names_close(&names);
     if (!rc)
         rc = tables_groups(t, d->pool, true);
     return rc ? hil_say_no_memory(said) : tables_fill_all(t, d->pool, said);
@@ -309,7 +309,7 @@ static int tables_make_set(struct fmu_table *t, const struct fmu_description *d,
 /* --- signals ---------------------------------------------------------------------------------- */
 
 /* Chooses the variables among the others to which the scenario refers. */
-static void tables_choose_wanted(const struct fmu_tables *t, const struct scenario_names *names,
+static void tables_choose_wanted(const struct fmu_tables *t, const struct hil_names *names,
                                  const struct hil_settings *settings, bool *chosen)
 {
     const unsigned first = t->inputs.count + t->outputs.count;
@@ -317,7 +317,7 @@ static void tables_choose_wanted(const struct fmu_tables *t, const struct scenar
     for (unsigned i = 0; settings && i < settings->count; i++) {
         const struct hil_setting *s = &settings->at[i];
         const int at = strcmp(s->key, HIL_SETTING_SIGNAL) == 0
-                           ? scenario_names_find(names, s->text, strlen(s->text))
+                           ? hil_names_find(names, s->text, strlen(s->text))
                            : -1;
         if (at >= (int)first)
             chosen[(unsigned)at - first - t->others.elements[(unsigned)at - first]] = true;
@@ -376,7 +376,7 @@ static int tables_add_chosen(struct fmu_tables *t, const bool *chosen, struct hi
 
 /* Inputs, outputs and the others share one space of names. */
 static int tables_name_signals(struct fmu_tables *t, const struct fmu_description *d,
-                               struct scenario_names *names)
+                               struct hil_names *names)
 {
     struct fmu_table *const all[] = {&t->inputs, &t->outputs, &t->others};
     int rc = tables_choose_all(&t->inputs, d, tables_is_input, HIL_QUANTITIES_MAX);
@@ -395,7 +395,7 @@ static int tables_name_signals(struct fmu_tables *t, const struct fmu_descriptio
 static int tables_make_signals(struct fmu_tables *t, const struct fmu_description *d,
                                const struct hil_settings *settings, const struct hil_said *said)
 {
-    struct scenario_names names = {0};
+    struct hil_names names = {0};
     int rc = tables_name_signals(t, d, &names);
     bool *chosen = rc ? NULL : hil_pool_get(d->pool, t->others.count, sizeof *chosen);
 
@@ -403,7 +403,7 @@ static int tables_make_signals(struct fmu_tables *t, const struct fmu_descriptio
         tables_choose_wanted(t, &names, settings, chosen);
         tables_choose_local(t, chosen);
     }
-    scenario_names_close(&names);
+    hil_names_close(&names);
     if (!chosen)
         return hil_say_no_memory(said);
     rc = tables_fill_all(&t->inputs, d->pool, said);

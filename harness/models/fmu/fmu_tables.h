@@ -6,7 +6,7 @@
 #ifndef HIL_FMU_TABLES_H
 #define HIL_FMU_TABLES_H
 
-#include "../../scenario/pool.h"
+#include "../../base/pool.h"
 #include "fmu_description.h"
 
 /* Variables that are got or set in one call. */

@@ -19,7 +19,7 @@
 #ifndef HIL_FORM_H
 #define HIL_FORM_H
 
-#include "../pool.h"
+#include "../../base/pool.h"
 #include "../profile.h"
 #include "../yaml/scenario_resolve.h"
 #include "form_schema.h"

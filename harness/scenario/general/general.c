@@ -197,8 +197,8 @@ int scenario_general_resolve(struct hil_system **system, struct scenario_node *r
         g.system->pool = hil_pool_open();
     if (g.system && g.system->pool)
         rc = general_parts(&g);
-    scenario_names_close(&g.nodes.names);
-    scenario_names_close(&g.components.names);
+    hil_names_close(&g.nodes.names);
+    hil_names_close(&g.components.names);
     scenario_mentioned_close(&g.mentioned);
     return rc;
 }

@@ -10,9 +10,9 @@
 
 #include <stdarg.h>
 
+#include "../../base/names.h"
+#include "../../base/pool.h"
 #include "../mentioned.h"
-#include "../names.h"
-#include "../pool.h"
 #include "../ssv.h"
 #include "../system.h"
 #include "../yaml/scenario_check.h"
@@ -29,7 +29,7 @@ struct general_groups {
     const char *kind; /* "node", "component" */
     struct general_group *at;
     unsigned count;
-    struct scenario_names names;
+    struct hil_names names;
 };
 
 /* An input or an output of a component. */

@@ -34,7 +34,7 @@ static int component_group(struct general *g, const struct scenario_entry *entry
                          name, of, node->text, places, places);
     g->components.at[i] = (struct general_group){
         .name = name, .block = block, .first = *total, .count = of ? of : 1, .of = of};
-    scenario_names_add(&g->components.names, name, i);
+    hil_names_add(&g->components.names, name, i);
     *total += of ? of : 1;
     return 0;
 }
@@ -46,7 +46,7 @@ static int component_groups(struct general *g)
 
     g->components.count = (unsigned)blocks->count;
     g->components.at = hil_pool_get(g->system->pool, blocks->count, sizeof g->components.at[0]);
-    if (!g->components.at || scenario_names_open(&g->components.names, blocks->count))
+    if (!g->components.at || hil_names_open(&g->components.names, blocks->count))
         return -ENOMEM;
     if (blocks->count == 0)
         scenario_mistake(g->report, &blocks->at, "components has none; allowed: at least one");

@@ -33,8 +33,7 @@ static void node_check_file(const struct general *g, const struct general_group 
     const char *dash = strrchr(group->name, '-');
     const size_t digits = dash ? strspn(dash + 1, "0123456789") : 0;
     const int array =
-        digits ? scenario_names_find(&g->nodes.names, group->name, (size_t)(dash - group->name))
-               : -1;
+        digits ? hil_names_find(&g->nodes.names, group->name, (size_t)(dash - group->name)) : -1;
 
     if (group->of || array < 0 || dash[1 + digits])
         return;
@@ -59,7 +58,7 @@ static int node_groups(struct general *g)
     unsigned total = 0;
 
     groups->at = hil_pool_get(g->system->pool, blocks->count, sizeof groups->at[0]);
-    if (!groups->at || scenario_names_open(&groups->names, blocks->count))
+    if (!groups->at || hil_names_open(&groups->names, blocks->count))
         return -ENOMEM;
     if (blocks->count == 0)
         scenario_mistake(g->report, &blocks->at, "nodes has none; allowed: at least one");
@@ -71,7 +70,7 @@ static int node_groups(struct general *g)
             return -ENOMEM;
         groups->at[groups->count++] = (struct general_group){
             .name = name, .block = block, .first = total, .count = of ? of : 1, .of = of};
-        scenario_names_add(&groups->names, name, i);
+        hil_names_add(&groups->names, name, i);
         node_check_name(g, &blocks->entries[i]);
         total += of ? of : 1;
         if (total <= SCENARIO_NODES_MAX)

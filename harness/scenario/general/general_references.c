@@ -92,7 +92,7 @@ bool general_find(const struct general *g, const struct general_groups *groups,
                   const struct scenario_node *node, size_t length, unsigned *first, unsigned *last)
 {
     const size_t name = reference_name_length(node->text, length);
-    const int found = scenario_names_find(&groups->names, node->text, name);
+    const int found = hil_names_find(&groups->names, node->text, name);
     const char *names[REFERENCE_NAMES];
     char message[HIL_REFERENCE_BYTES];
     unsigned count = 0;

@@ -117,9 +117,8 @@ static void wiring_cycle(const struct general *g, const struct wiring_walk *w, u
     }
     hil_instance_name(&g->system->components[w->path[depth]].is, name);
     const struct general_group *group =
-        &g->components
-             .at[scenario_names_find(&g->components.names, g->system->components[again].is.name,
-                                     strlen(g->system->components[again].is.name))];
+        &g->components.at[hil_names_find(&g->components.names, g->system->components[again].is.name,
+                                         strlen(g->system->components[again].is.name))];
     scenario_mistake(g->report, &group->block->at,
                      "%s%s is a cycle of sampled components in one step; allowed: "
                      "computation_delay: true of one of them",

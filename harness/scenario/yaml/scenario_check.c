@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../base/names.h"
 #include "../form/form.h"
-#include "../names.h"
 
 enum { PATH_MAX_BYTES = 256, TEXT_MAX = 1024, FIELDS_MAX = 80 };
 
@@ -118,9 +118,9 @@ static void unknown_key(struct check *check, const struct scenario_entry *entry,
 
 /* Whether an earlier entry has the same key; reports the later one. */
 static bool is_duplicate(struct check *check, const struct scenario_entry *entry,
-                         struct scenario_names *seen)
+                         struct hil_names *seen)
 {
-    if (scenario_names_add(seen, entry->key, 0) < 0)
+    if (hil_names_add(seen, entry->key, 0) < 0)
         return false;
     scenario_mistake(check->report, &entry->at,
                      "key '%.60s' for the second time in %s; allowed: once", entry->key,
@@ -144,7 +144,7 @@ static void check_missing(struct check *check, const struct scenario_node *node,
 }
 
 static void check_entry(struct check *check, const struct scenario_entry *entry,
-                        const cyaml_schema_value_t *value, struct scenario_names *seen)
+                        const cyaml_schema_value_t *value, struct hil_names *seen)
 {
     const cyaml_schema_field_t *field = find_field(value->mapping.fields, entry->key);
 
@@ -157,7 +157,7 @@ static void check_entry(struct check *check, const struct scenario_entry *entry,
     if (scenario_field_is_any(field) && !scenario_name_fits(entry->key)) {
         scenario_mistake(check->report, &entry->at,
                          "'%.60s' is not a name for one of %s; allowed: %s", entry->key,
-                         block_name(check), scenario_names_allowed);
+                         block_name(check), hil_names_allowed);
         return;
     }
     size_t length = descend(check, entry->key);
@@ -168,15 +168,15 @@ static void check_entry(struct check *check, const struct scenario_entry *entry,
 static void check_mapping(struct check *check, const struct scenario_node *node,
                           const cyaml_schema_value_t *value)
 {
-    struct scenario_names seen;
+    struct hil_names seen;
 
-    if (scenario_names_open(&seen, node->count) != 0) {
+    if (hil_names_open(&seen, node->count) != 0) {
         check->error = -ENOMEM;
         return;
     }
     for (size_t i = 0; i < node->count && !scenario_report_is_full(check->report); i++)
         check_entry(check, &node->entries[i], value, &seen);
-    scenario_names_close(&seen);
+    hil_names_close(&seen);
     for (const cyaml_schema_field_t *field = value->mapping.fields; field->key != NULL; field++)
         check_missing(check, node, field);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-int scenario_names_open(struct scenario_names *names, size_t count)
+int hil_names_open(struct hil_names *names, size_t count)
 {
     size_t places = 8;
 
@@ -16,17 +16,16 @@ int scenario_names_open(struct scenario_names *names, size_t count)
     return names->at ? 0 : -ENOMEM;
 }
 
-void scenario_names_close(struct scenario_names *names)
+void hil_names_close(struct hil_names *names)
 {
     free(names->at);
-    *names = (struct scenario_names){0};
+    *names = (struct hil_names){0};
 }
 
 /* The place of the name, or the free place for it. */
-static struct scenario_name *names_place(const struct scenario_names *names, const char *name,
-                                         size_t length)
+static struct hil_name *names_place(const struct hil_names *names, const char *name, size_t length)
 {
-    struct scenario_name *table = names->at;
+    struct hil_name *table = names->at;
     size_t i = XXH3_64bits(name, length) & (names->places - 1);
 
     while (table[i].name &&
@@ -35,19 +34,19 @@ static struct scenario_name *names_place(const struct scenario_names *names, con
     return &table[i];
 }
 
-int scenario_names_add(struct scenario_names *names, const char *name, unsigned number)
+int hil_names_add(struct hil_names *names, const char *name, unsigned number)
 {
-    struct scenario_name *place = names_place(names, name, strlen(name));
+    struct hil_name *place = names_place(names, name, strlen(name));
 
     if (place->name)
         return (int)place->number;
-    *place = (struct scenario_name){name, number};
+    *place = (struct hil_name){name, number};
     return -1;
 }
 
-int scenario_names_find(const struct scenario_names *names, const char *name, size_t length)
+int hil_names_find(const struct hil_names *names, const char *name, size_t length)
 {
-    const struct scenario_name *place = names_place(names, name, length);
+    const struct hil_name *place = names_place(names, name, length);
 
     return place->name ? (int)place->number : -1;
 }

@@ -7,12 +7,12 @@
 
 #include "../../channels/agreement.h"
 #include "../base/file_save.h"
+#include "../base/pool.h"
 #include "../base/result_file.h"
 #include "../base/version.h"
 #include "../h5/run_files.h"
 #include "../run/links.h"
 #include "../run/state_image.h"
-#include "../scenario/pool.h"
 
 /*
  * The file is one zstd frame with a checksum. It has this head, the scenario's listing, the core

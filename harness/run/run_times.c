@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "../scenario/pool.h"
+#include "../base/pool.h"
 
 /* The distributions, and the storage of their names and sums. */
 struct run_times {

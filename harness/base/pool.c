@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/list.h"
+#include "list.h"
 
 enum { POOL_BLOCK_BYTES = 1 << 16 };
 

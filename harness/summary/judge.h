@@ -13,7 +13,7 @@
 #include "../run/state.h"
 #include "../scenario/events.h"
 #include "../scenario/limits.h"
-#include "../summary/validity.h"
+#include "validity.h"
 
 enum hil_outcome {
     HIL_OUTCOME_PASSED,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../summary/summary_values.h"
 #include "judge_parts.h"
+#include "summary_values.h"
 
 /* "passed" */
 static const char *judge_outcome_name(enum hil_outcome outcome)

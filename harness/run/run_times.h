@@ -9,8 +9,8 @@
 #define HIL_RUN_TIMES_H
 
 #include "../h5/trace.h"
-#include "../run/state.h"
 #include "../scenario/system.h"
+#include "state.h"
 
 /* Adds the distributions that are not empty to the trace. In virtual time the lateness of steps is
  * empty. Returns 0 or a negative errno. */

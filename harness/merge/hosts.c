@@ -12,16 +12,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/exit_status.h"
 #include "../base/reap.h"
 #include "../h5/run_files.h"
-#include "../merge/merge.h"
+#include "../launch/launcher.h"
+#include "../launch/results.h"
+#include "../launch/secret.h"
+#include "../launch/signals.h"
 #include "../record/recover.h"
 #include "../run/node_name.h"
-#include "exit_status.h"
-#include "launcher.h"
-#include "results.h"
-#include "secret.h"
-#include "signals.h"
+#include "merge.h"
 
 enum { HOSTS_MAX = 64, HOSTS_SECRET = 32, HOSTS_LOOK_MS = 100 };
 
