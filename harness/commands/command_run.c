@@ -6,10 +6,10 @@
 #include "../doctor/doctor.h"
 #include "../doctor/fix.h"
 #include "../launch/rendezvous.h"
+#include "../launch/verdict_files.h"
 #include "../merge/hosts.h"
 #include "../record/told.h"
 #include "../scope/server.h"
-#include "../summary/verdicts.h"
 #include "../tune/again.h"
 #include "commands.h"
 

@@ -7,8 +7,8 @@
 #include "../base/json_file.h"
 #include "../launch/jobs.h"
 #include "../launch/results.h"
+#include "../launch/verdict_files.h"
 #include "../record/told.h"
-#include "../summary/verdicts.h"
 #include "commands.h"
 
 static const char help[] =

@@ -176,17 +176,6 @@ void hil_meeting_derive(char path[HIL_PLACE_SIZE], const char *name, const char 
             *c = '_';
 }
 
-void hil_meeting_explain(char *text, size_t size, const char *path, int error)
-{
-    if (error == -EPERM || error == -ENOTDIR)
-        snprintf(text, size,
-                 "others may use the folder %s, so nodes cannot meet there: remove it, set "
-                 "HILOCO_SECRET or XDG_RUNTIME_DIR, or name another folder with --run-dir",
-                 path);
-    else
-        snprintf(text, size, "nodes cannot meet in %s: %s", path, strerror(-error));
-}
-
 /* --- both ----------------------------------------------------------------------------------- */
 
 int hil_meeting_of(struct hil_meeting *m, const char *named, const char *name, const char *job,

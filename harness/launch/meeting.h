@@ -30,9 +30,6 @@ void hil_meeting_remove(const char *path);
 void hil_meeting_derive(char path[HIL_PLACE_SIZE], const char *name, const char *job,
                         struct loco_secret secret);
 
-/* Explains why the fabric refused a folder with this error. */
-void hil_meeting_explain(char *text, size_t size, const char *path, int error);
-
 /* Where separately started processes meet, and the secret by which they recognize each other. */
 struct hil_meeting {
     char place[HIL_PLACE_SIZE];

@@ -11,7 +11,6 @@
 #include "../../channels/loco/fabric/verbs.h"
 #include "../base/autogroup.h"
 #include "../base/steal.h"
-#include "../launch/meeting.h"
 #include "faults.h"
 #include "privileges.h"
 #include "rehearsal.h"
@@ -90,6 +89,18 @@ static void explain(const struct hil_run *run, int rc)
         hil_age_describe(run->state, run->scenario->system, state->message, sizeof state->message);
     if (rc == -ENOTRECOVERABLE)
         hil_failure_describe(&state->failures, state->message, sizeof state->message);
+}
+
+/* Why shm refused the folder in which the nodes meet. */
+static void explain_place(char *text, size_t size, const char *place, int rc)
+{
+    if (rc == -EPERM || rc == -ENOTDIR)
+        snprintf(text, size,
+                 "others may use the folder %s, so nodes cannot meet there: remove it, set "
+                 "HILOCO_SECRET or XDG_RUNTIME_DIR, or name another folder with --run-dir",
+                 place);
+    else
+        snprintf(text, size, "nodes cannot meet in %s: %s", place, strerror(-rc));
 }
 
 static uint64_t shortest_period_ns(const struct hil_executor *e)
@@ -255,7 +266,7 @@ int hil_real_time_run(const struct hil_run *run, const struct hil_clock *clock, 
     int rc = open_fabric(run, &fabric);
 
     if (rc && run->scenario->fabric == HIL_FABRIC_SHM) {
-        hil_meeting_explain(state->message, sizeof state->message, run->place, rc);
+        explain_place(state->message, sizeof state->message, run->place, rc);
     } else if (rc) {
         explain(run, rc);
     } else {

@@ -6,8 +6,8 @@
 #define HIL_SWEEP_H
 
 #include "../../launch/jobs.h"
+#include "../../launch/verdict_files.h"
 #include "../../record/told.h"
-#include "../../summary/verdicts.h"
 #include "../commands.h"
 
 enum { SWEEP_POINTS_MAX = 100000, SWEEP_BISECTIONS_MAX = 20 };
