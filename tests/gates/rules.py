@@ -17,6 +17,13 @@ FORBIDDEN = [
     (r"\b[Ii]ssue #?[0-9]+", "a number of a tracker, which readers of the tree do not have"),
 ]
 
+# Private headers of channels/ that the harness has always included. There must be no further one.
+STILL_PRIVATE = {
+    "channels/agreement.h", "channels/owned_var_quick.h", "channels/fabric/addresses.h",
+    "channels/fabric/fiber.h", "channels/fabric/host_time.h", "channels/fabric/timeline.h",
+    "channels/fabric/words.h", "channels/fabric/tcp/tcp_wire.h",
+}
+
 THIS_FOLDER = "tests/gates/"
 
 
@@ -206,8 +213,41 @@ def benchmarks():
             yield "tests/bench/tables.c", 1, f"{name} of bench_quick is no benchmark"
 
 
+def layers():
+    """A folder includes only itself and folders of lower rows of docs/architecture.md's table."""
+    document = "docs/architecture.md"
+    table = TEXTS[document].split("\n## The layers\n")[1].split("\n## ")[0]
+    rows = [re.findall(r"`([\w./-]+)/`", row.split("|")[1]) for row in table.split("\n")
+            if row.startswith("| `")]
+    row_of = {folder: number for number, row in enumerate(rows) for folder in row}
+
+    def folder_of(name):
+        while name and name not in row_of:
+            name = os.path.dirname(name)
+        return name
+
+    tops = {folder.split("/")[0] for folder in row_of}
+    for name, text in TEXTS.items():
+        here = os.path.dirname(name)
+        if not name.endswith((".c", ".h")) or name.split("/")[0] not in tops:
+            continue
+        if not folder_of(here) or (here not in row_of and folder_of(here) in tops):
+            yield document, 1, f"its table does not have {here}/"
+            continue
+        for found in re.finditer(r'^#include "([^"]+)"', text, re.M):
+            to = os.path.normpath(os.path.join(here, found.group(1)))
+            to = to if to in TEXTS else os.path.normpath(found.group(1))
+            ours, theirs = folder_of(here), folder_of(os.path.dirname(to))
+            if theirs and ours != theirs and row_of[ours] >= row_of[theirs]:
+                yield name, line_of(text, found.start()), f"{theirs}/ is not below {ours}/"
+            elif here.startswith("harness") and theirs.startswith("channels") and \
+                    theirs != "channels/loco" and to not in STILL_PRIVATE:
+                yield name, line_of(text, found.start()), f"{to} is private to channels/"
+
+
 RULES = {rule.__name__: rule for rule in
-         (declarations, files, tests, documents, lines, lengths, words, benchmarks)}
+         (declarations, files, tests, documents, lines, lengths, words, benchmarks,
+          layers)}
 
 if len(sys.argv) == 1:
     print(" ".join(RULES))
