@@ -35,9 +35,9 @@ static void on_miss(const struct hil_traced_miss *miss)
     lttng_ust_tracepoint(hiloco, loop_miss, miss);
 }
 
-static void on_input(const struct hil_traced_input *input)
+static void on_links(const struct hil_traced_step *step)
 {
-    lttng_ust_tracepoint(hiloco, link_input, input);
+    lttng_ust_tracepoint(hiloco, loop_links, step);
 }
 
 static void on_state(uint32_t node, enum hil_stage stage)
@@ -111,8 +111,8 @@ __attribute__((visibility("default"))) const struct hil_trace_provider hiloco_pr
             .miss_wanted = WANTED(loop_miss),
             .left_out = on_left_out,
             .left_out_wanted = WANTED(loop_left_out),
-            .input = on_input,
-            .input_wanted = WANTED(link_input),
+            .links = on_links,
+            .links_wanted = WANTED(loop_links),
             .event = on_event,
             .event_wanted = WANTED(event),
             .state = on_state,

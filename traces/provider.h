@@ -20,6 +20,9 @@
 /* clang-format does not recognise these macros as declarations. */
 /* clang-format off */
 
+/* The members of struct hil_traced_newer. */
+#define NEWER_FIELDS 3
+
 /* --- loops ------------------------------------------------------------------------------------ */
 
 LTTNG_UST_TRACEPOINT_ENUM(
@@ -53,6 +56,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
         lttng_ust_field_integer(uint32_t, from, l->from)
         lttng_ust_field_integer(uint32_t, to, l->to)
         lttng_ust_field_integer(int32_t, back, l->back)
+        lttng_ust_field_integer(uint8_t, late, l->late)
         lttng_ust_field_string(channel, l->channel)
     )
 )
@@ -65,7 +69,20 @@ LTTNG_UST_TRACEPOINT_EVENT(
         lttng_ust_field_integer(uint64_t, step, s->step)
         lttng_ust_field_integer(uint64_t, late_ns, s->late_ns)
         lttng_ust_field_integer(uint64_t, duration_ns, s->duration_ns)
-        lttng_ust_field_integer(uint64_t, input_age_ns, s->input_age_ns)
+        lttng_ust_field_sequence(uint32_t, ages_ns, s->ages_ns, uint8_t, s->nodes)
+        lttng_ust_field_sequence(uint32_t, newer, (const uint32_t *)s->newer, uint8_t,
+                                 NEWER_FIELDS * s->newer_count)
+    )
+)
+
+LTTNG_UST_TRACEPOINT_EVENT(
+    hiloco, loop_links,
+    LTTNG_UST_TP_ARGS(const struct hil_traced_step *, s),
+    LTTNG_UST_TP_FIELDS(
+        lttng_ust_field_integer(uint32_t, node, s->node)
+        lttng_ust_field_integer(uint64_t, step, s->step)
+        lttng_ust_field_sequence(uint32_t, newer, (const uint32_t *)s->newer, uint8_t,
+                                 NEWER_FIELDS * s->newer_count)
     )
 )
 
@@ -74,6 +91,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     LTTNG_UST_TP_ARGS(const struct hil_traced_miss *, m),
     LTTNG_UST_TP_FIELDS(
         lttng_ust_field_integer(uint32_t, node, m->node)
+        lttng_ust_field_integer(uint32_t, nodes, m->nodes)
         lttng_ust_field_integer(uint64_t, step, m->step)
         lttng_ust_field_integer(uint64_t, over_ns, m->over_ns)
     )
@@ -84,23 +102,11 @@ LTTNG_UST_TRACEPOINT_EVENT(
     LTTNG_UST_TP_ARGS(const struct hil_traced_left_out *, l),
     LTTNG_UST_TP_FIELDS(
         lttng_ust_field_integer(uint32_t, node, l->node)
+        lttng_ust_field_integer(uint32_t, nodes, l->nodes)
         lttng_ust_field_integer(uint64_t, step, l->step)
         lttng_ust_field_integer(uint64_t, count, l->count)
         lttng_ust_field_integer(uint64_t, late_ns, l->late_ns)
         lttng_ust_field_integer(uint64_t, period_ns, l->period_ns)
-    )
-)
-
-LTTNG_UST_TRACEPOINT_EVENT(
-    hiloco, link_input,
-    LTTNG_UST_TP_ARGS(const struct hil_traced_input *, i),
-    LTTNG_UST_TP_FIELDS(
-        lttng_ust_field_integer(uint32_t, node, i->node)
-        lttng_ust_field_integer(uint32_t, link, i->link)
-        lttng_ust_field_integer(uint64_t, step, i->step)
-        lttng_ust_field_integer(uint64_t, sent, i->sent)
-        lttng_ust_field_integer(uint64_t, acted_on, i->acted_on)
-        lttng_ust_field_integer(uint64_t, round_trip_ns, i->round_trip_ns)
     )
 )
 

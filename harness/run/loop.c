@@ -11,19 +11,31 @@ uint64_t hil_loop_first_from(const struct hil_loop *l, uint64_t now)
     return now <= t->phase_ns ? 0 : (now - t->phase_ns + t->period_ns - 1) / t->period_ns;
 }
 
+static uint32_t traced_age(const struct hil_loop *l)
+{
+    if (!l->has_input)
+        return HIL_NO_AGE;
+    return l->input_age_ns < HIL_NO_AGE ? (uint32_t)l->input_age_ns : HIL_NO_AGE - 1;
+}
+
 static void trace_step(const struct hil_loop *row, uint64_t n, uint64_t late_ns,
                        uint64_t duration_ns)
 {
+    struct hil_traced_step step;
+
     if (!HIL_TRACED(step))
         return;
-    for (const struct hil_loop *l = row; l; l = l->beside)
-        HIL_TRACE(step, &(struct hil_traced_step){
-                            .node = l->node,
-                            .step = n + 1,
-                            .late_ns = late_ns,
-                            .duration_ns = duration_ns,
-                            .input_age_ns = l->has_input ? l->input_age_ns : HIL_NO_AGE,
-                        });
+    step.node = row->node;
+    step.step = n + 1;
+    step.late_ns = late_ns;
+    step.duration_ns = duration_ns;
+    step.nodes = step.newer_count = 0;
+    for (const struct hil_loop *l = row; l; l = l->beside) {
+        step.ages_ns[step.nodes++] = traced_age(l);
+        if (l->trace_newer)
+            l->trace_newer(l->arg, &step);
+    }
+    HIL_TRACE(step, &step);
 }
 
 static unsigned row_length(const struct hil_loop *row)
@@ -58,21 +70,6 @@ static void show_missed(const struct hil_loop *row, uint64_t count)
             hil_tap_miss(l->tap, count);
 }
 
-static void trace_left_out(const struct hil_loop *row, struct hil_traced_left_out *left_out)
-{
-    for (const struct hil_loop *l = row; l; l = l->beside) {
-        left_out->node = l->node;
-        HIL_TRACE(left_out, left_out);
-    }
-}
-
-static void trace_miss(const struct hil_loop *row, uint64_t n, uint64_t over_ns)
-{
-    for (const struct hil_loop *l = row; l; l = l->beside)
-        HIL_TRACE(miss,
-                  &(struct hil_traced_miss){.node = l->node, .step = n + 1, .over_ns = over_ns});
-}
-
 /* The steps of the row that may be left out end before this one: the last one of a ramp is made in
  * any case. */
 static uint64_t may_leave_out(const struct hil_loop *l)
@@ -89,7 +86,9 @@ static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, u
     next = next < end ? next : end;
     if (n >= next)
         return 0;
-    struct hil_traced_left_out left_out = {
+    const struct hil_traced_left_out left_out = {
+        .node = l->node,
+        .nodes = row_length(l),
         .step = n + 1,
         .count = next - n,
         .late_ns = now - hil_loop_due(l, next - 1),
@@ -100,7 +99,7 @@ static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, u
     loop_keep_miss(l->state, left_out.late_ns, now);
     show_missed(l, left_out.count);
     hil_histogram_add_series(&l->state->late, left_out.late_ns, left_out.period_ns, left_out.count);
-    trace_left_out(l, &left_out);
+    HIL_TRACE(left_out, &left_out);
     return left_out.count;
 }
 
@@ -109,7 +108,8 @@ static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, u
 {
     uint64_t due = hil_loop_due(l, n), over = end - (due + l->timing.period_ns);
 
-    trace_miss(l, n, over);
+    HIL_TRACE(miss, &(struct hil_traced_miss){
+                        .node = l->node, .nodes = row_length(l), .step = n + 1, .over_ns = over});
     loop_keep_miss(l->state, over, begin);
     uint64_t left_out = leave_out(l, n + 1, next, end);
     l->state->run_late++;

@@ -17,6 +17,8 @@
  * take about a tenth of it. */
 static const uint64_t HIL_ROW_LONG_NS = 5000;
 
+struct hil_traced_step;
+
 struct hil_loop {
     /* Does step `n`, which begins at `now_ns` after the start. Returns 0, or a negative errno that
      * ends the run. */
@@ -32,6 +34,8 @@ struct hil_loop {
     uint64_t end_ns;          /* end of the run, after the start: no step is due then or later */
     uint64_t ramp_ns;         /* length of the ramp to the safe values, the last part of the run */
     struct hil_tap_ring *tap; /* where misses are shown; NULL: nowhere */
+    /* Adds the messages that are newer than those of its last traced step; NULL: it adds none. */
+    void (*trace_newer)(void *arg, struct hil_traced_step *step);
     uint64_t first;   /* first step of this loop; above 0 if the run was already under way */
     uint64_t late_ns; /* greatest lateness of a long row that its node has not told of yet */
 };

@@ -80,15 +80,17 @@ int hil_node_open(struct hil_node *node, struct loco_fabric *fabric)
     node->live = (struct hil_live){.tell_ns = first_tell(run, id),
                                    .look_ns = first_look(run, id),
                                    .second_ends_ns = HIL_RECENT_NS};
-    node->loop = (struct hil_loop){.timing = node->config->timing,
-                                   .step = s->stop_ramp_ns             ? hil_step_run_to_stop
-                                           : node->config->fault_count ? hil_faults_run
-                                                                       : hil_step_run,
-                                   .arg = node,
-                                   .state = node->state - node->state->place,
-                                   .worst = &run->state->executors[run->executor].worst,
-                                   .node = id,
-                                   .ramp_ns = s->stop_ramp_ns};
+    node->loop =
+        (struct hil_loop){.timing = node->config->timing,
+                          .step = s->stop_ramp_ns             ? hil_step_run_to_stop
+                                  : node->config->fault_count ? hil_faults_run
+                                                              : hil_step_run,
+                          .arg = node,
+                          .state = node->state - node->state->place,
+                          .worst = &run->state->executors[run->executor].worst,
+                          .node = id,
+                          .ramp_ns = s->stop_ramp_ns,
+                          .trace_newer = s->trace.events.round_trip ? hil_step_trace_newer : NULL};
     node->loop.end_ns =
         hil_loop_end(&node->loop, s->duration_ns, hil_loop_first_from(&node->loop, s->duration_ns));
     const int stream = hil_streams_number(s->system, id);

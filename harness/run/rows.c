@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 #include "../models/builtin.h"
+#include "tracer.h"
+
+_Static_assert((int)HIL_ROW_MAX <= (int)HIL_TRACED_NODES, "one event tells of a row");
 
 /* A node of a row sends to so many others at most, because each link makes its step longer. */
 enum { ROW_LINKS_MAX = 4 };
@@ -32,7 +35,7 @@ static bool row_goes_on(const struct hil_system *s, unsigned node)
 
 void hil_rows_make(struct hil_state *state, const struct hil_scenario *s)
 {
-    if (s->mode == HIL_VIRTUAL || s->trace.enable)
+    if (s->mode == HIL_VIRTUAL)
         return;
     for (unsigned e = 0; e < s->executor_count; e++) {
         const unsigned *nodes = s->executors[e].nodes;

@@ -15,7 +15,7 @@
 enum { HIL_ROW_MAX = 8 };
 
 /* Sets the places of the scenario's nodes in their rows. Virtual time has no rows, because its
- * steps take no time. A traced run has none, so that each step's event has its own times. */
+ * steps take no time. */
 void hil_rows_make(struct hil_state *state, const struct hil_scenario *scenario);
 
 /* Makes the executor's rows from the group's loops. Returns 0 or -ENOMEM. The caller frees

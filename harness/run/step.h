@@ -22,6 +22,7 @@
 
 struct hil_node;
 struct hil_step;
+struct hil_traced_step;
 
 /* Bytes that the step of this node takes, with what it works on. The node need not be open. */
 size_t hil_step_size(struct hil_node *node);
@@ -48,6 +49,9 @@ void hil_step_leave_hardware(struct hil_step *step);
 /* Does step n, which begins at `now_ns` after the start; `node` is a struct hil_node. Returns 0, or
  * a negative errno that ends the run. */
 int hil_step_run(void *node, uint64_t n, uint64_t now_ns);
+
+/* Adds to the event of the node's step those messages that are newer than at its last event. */
+void hil_step_trace_newer(void *node, struct hil_traced_step *to);
 
 /* Replaces step n of a node that stands still: nothing moves, and that is recorded. The step
  * reports nothing to the peers or to programs that watch. */

@@ -6,7 +6,6 @@
 #include "note.h"
 #include "shards.h"
 #include "step_links.h"
-#include "tracer.h"
 
 /* Notes an event of the sender. */
 static void judge_note(const struct hil_step *s, const struct step_arrival *a, uint64_t n,
@@ -108,19 +107,4 @@ int hil_step_judge(struct hil_step *s, struct step_arrival *a, uint64_t n, uint6
     a->suspect = stale || a->input.bad || a->away;
     s->unfit += a->unfit || a->input.bad || a->away;
     return stale && on_stale == HIL_STALE_END ? -ESTALE : 0;
-}
-
-void hil_step_trace_input(const struct hil_step *s, const struct step_arrival *a, uint64_t n,
-                          uint64_t round_trip_ns)
-{
-    const struct hil_traced_input input = {
-        .node = s->node->id,
-        .link = a->link,
-        .step = n + 1,
-        .sent = a->step,
-        .acted_on = a->acted_on,
-        .round_trip_ns = round_trip_ns,
-    };
-
-    HIL_TRACE(input, &input);
 }

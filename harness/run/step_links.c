@@ -221,20 +221,15 @@ __attribute__((noinline)) static void links_take(const struct hil_step *s, struc
                                                  struct links_trips *trips)
 {
     const uint64_t acted_on = a->acted_on;
-    uint64_t round_trip_ns = 0;
 
     if (s->goes_on && hil_step_is_away(s, a, n, now))
         return;
-    if (!HIL_TRACED(input) && links_take_quickly(s, a, n, now, trips))
+    if (links_take_quickly(s, a, n, now, trips))
         return;
     if (__atomic_load_n(a->quick.copy, __ATOMIC_RELAXED) == a->step || !links_take_any(s, a))
         return;
-    if (a->acted_on > acted_on) {
+    if (a->acted_on > acted_on)
         links_add_trip(s, trips, a, n, now);
-        round_trip_ns = trips->ns;
-    }
-    if (HIL_TRACED(input))
-        hil_step_trace_input(s, a, n, round_trip_ns);
 }
 
 /* --- ages ------------------------------------------------------------------------------------- */
@@ -275,7 +270,7 @@ static inline int links_take_alike(struct hil_step *s, struct step_arrival *firs
                                    unsigned left, uint64_t n, uint64_t now,
                                    struct step_oldest *oldest)
 {
-    const bool ordinary = !s->goes_on && !HIL_TRACED(input);
+    const bool ordinary = !s->goes_on;
     const struct step_arrival *eldest = first, *end = first + count;
     struct links_trips trips = {0};
     bool suspect = false;
@@ -332,4 +327,19 @@ int hil_step_take_all(struct hil_step *s, uint64_t n, uint64_t now, struct step_
     else
         s->node->loop.input_age_ns = oldest_of_all;
     return rc;
+}
+
+/* --- tracing ---------------------------------------------------------------------------------- */
+
+void hil_step_trace_newer(void *node, struct hil_traced_step *to)
+{
+    const struct hil_step *s = ((struct hil_node *)node)->step;
+
+    for (unsigned i = 0; i < s->arrival_count; i++) {
+        struct step_arrival *a = &s->arrivals[i];
+        if ((uint32_t)a->step == a->traced)
+            continue;
+        a->traced = (uint32_t)a->step;
+        hil_trace_newer(to, a->link, a->step, a->acted_on);
+    }
 }

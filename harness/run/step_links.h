@@ -126,8 +126,4 @@ int hil_step_judge(struct hil_step *step, struct step_arrival *arrival, uint64_t
 /* Counts a message that stayed torn. */
 void hil_step_torn(const struct hil_step *step);
 
-/* Tells the tracer about a message that was taken. */
-void hil_step_trace_input(const struct hil_step *step, const struct step_arrival *arrival,
-                          uint64_t n, uint64_t round_trip_ns);
-
 #endif

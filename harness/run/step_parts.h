@@ -84,6 +84,7 @@ struct step_arrival {
     struct hil_loss *loss; /* where the sender's death is written down; NULL: nowhere */
     uint64_t lost_ns;      /* when the sender died last */
     uint32_t life;         /* incarnation of the sender, as the channel counts them */
+    uint32_t traced;       /* lower bits of `step` at the node's last traced step */
 };
 
 /* An outgoing link: one cache line. */

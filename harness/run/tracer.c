@@ -25,6 +25,17 @@ void hil_trace_link(const struct hil_system *system, unsigned link, const char *
                         .from = l->from,
                         .to = l->to,
                         .back = hil_link_find(system, l->to, l->from),
+                        .late = l->late,
                         .channel = channel,
                     });
+}
+
+void hil_trace_newer(struct hil_traced_step *step, uint32_t link, uint64_t sent, uint64_t acted_on)
+{
+    if (step->newer_count == HIL_TRACED_LINKS) {
+        HIL_TRACE(links, step);
+        step->newer_count = 0;
+    }
+    step->newer[step->newer_count++] = (struct hil_traced_newer){
+        .link = link, .sent = (uint32_t)sent, .acted_on = (uint32_t)acted_on};
 }

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "../base/list.h"
+#include "../run/loop.h"
+#include "../run/tracer.h"
 #include "reading.h"
 
 enum { CORES_MAX = 4096, RECENT = 1024 };
@@ -101,38 +103,57 @@ static void open_stretch(struct hil_analysis *a, struct hil_core *core, int cpu,
     look_back(core, s, missed);
 }
 
-/* The event comes right after that of its step. */
-static void on_miss(struct hil_analysis *a, const struct hil_event *e)
+/* The missed step of a row, which is the newest of the core. */
+static void add_to_stretch(struct hil_analysis *a, int cpu, uint64_t nodes, uint64_t over)
 {
-    uint64_t node = hil_event_number(e, "node"), over = hil_event_number(e, "over_ns");
-    struct hil_traced_loop *loop = hil_loops_of(&a->loops, node);
-    struct hil_core *core = core_of(a, e->cpu);
+    struct hil_core *core = core_of(a, cpu);
 
-    if (!loop || !core)
-        return;
-    hil_loops_miss(&a->loops, loop);
-    if (core->count == 0)
+    if (!core || core->count == 0)
         return;
     const struct ran *newest = &core->recent[(core->count - 1) % RECENT];
     core->missed = true;
     if (!core->stretch)
-        open_stretch(a, core, e->cpu, newest);
+        open_stretch(a, core, cpu, newest);
     if (!core->stretch)
         return;
     struct hil_stretch *s = &a->stretches[core->stretch - 1];
-    s->misses++;
+    s->misses += nodes;
     s->to_ns = newest->end_ns;
     if (over > s->worst_over_ns)
         s->worst_over_ns = over;
 }
 
-static void on_left_out(struct hil_analysis *a, const struct hil_event *e)
+/* The number of nodes of a row that the event is about. */
+static uint64_t row_of(const struct hil_traced_event *e)
 {
-    struct hil_traced_loop *loop = hil_loops_of(&a->loops, hil_event_number(e, "node"));
+    const uint64_t nodes = hil_event_number(e, "nodes");
 
-    if (loop)
-        hil_loops_left_out(&a->loops, loop, hil_event_number(e, "count"),
-                           hil_event_number(e, "late_ns"), hil_event_number(e, "period_ns"));
+    return nodes < HIL_TRACED_NODES ? nodes : HIL_TRACED_NODES;
+}
+
+/* The event comes right after that of its step. */
+static void on_miss(struct hil_analysis *a, const struct hil_traced_event *e)
+{
+    const uint64_t node = hil_event_number(e, "node"), nodes = row_of(e);
+
+    for (uint64_t i = 0; i < nodes; i++) {
+        struct hil_traced_loop *loop = hil_loops_of(&a->loops, node + i);
+        if (loop)
+            hil_loops_miss(&a->loops, loop);
+    }
+    add_to_stretch(a, e->cpu, nodes, hil_event_number(e, "over_ns"));
+}
+
+static void on_left_out(struct hil_analysis *a, const struct hil_traced_event *e)
+{
+    const uint64_t node = hil_event_number(e, "node"), nodes = row_of(e);
+
+    for (uint64_t i = 0; i < nodes; i++) {
+        struct hil_traced_loop *loop = hil_loops_of(&a->loops, node + i);
+        if (loop)
+            hil_loops_left_out(&a->loops, loop, hil_event_number(e, "count"),
+                               hil_event_number(e, "late_ns"), hil_event_number(e, "period_ns"));
+    }
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -149,87 +170,103 @@ static void on_core(struct hil_analysis *a, int cpu, const struct ran *ran)
     core->recent[core->count++ % RECENT] = *ran;
 }
 
-static void on_step(struct hil_analysis *a, const struct hil_event *e)
+/* A newer message that a step found. */
+static void on_newer(struct hil_analysis *a, uint64_t link, uint64_t sent, uint64_t acted_on)
+{
+    const int64_t from = hil_rounds_sender(&a->rounds, link);
+    const int64_t to = hil_rounds_receiver(&a->rounds, link);
+    const struct hil_traced_loop *answerer =
+        from < 0 ? NULL : hil_loops_of(&a->loops, (uint64_t)from);
+    const struct hil_traced_loop *asker = to < 0 ? NULL : hil_loops_of(&a->loops, (uint64_t)to);
+
+    if (asker && answerer)
+        hil_rounds_input(&a->rounds, &(struct hil_round_input){
+                                         .link = link,
+                                         .sent = (uint32_t)sent,
+                                         .acted_on = (uint32_t)acted_on,
+                                         .asker = asker->array,
+                                         .answerer = answerer->array,
+                                     });
+}
+
+static void on_links(struct hil_analysis *a, const struct hil_traced_event *e)
+{
+    uint64_t newer[3 * HIL_TRACED_LINKS];
+    const unsigned count = hil_event_numbers(e, "newer", newer, 3 * HIL_TRACED_LINKS);
+
+    for (unsigned i = 0; i + 2 < count; i += 3)
+        on_newer(a, newer[i], newer[i + 1], newer[i + 2]);
+}
+
+/* All steps of a row that took long count as late until its end, as in the summary. */
+static uint64_t late_of(uint64_t late, uint64_t duration, unsigned nodes)
+{
+    return nodes > 1 && duration > HIL_ROW_LONG_NS ? late + duration : late;
+}
+
+static void on_step(struct hil_analysis *a, const struct hil_traced_event *e)
 {
     const uint64_t node = hil_event_number(e, "node"), step = hil_event_number(e, "step");
     const uint64_t late = hil_event_number(e, "late_ns");
     const uint64_t duration = hil_event_number(e, "duration_ns");
     const uint64_t begin = e->time_ns - duration;
-    struct hil_traced_loop *loop = hil_loops_of(&a->loops, node);
+    uint64_t ages[HIL_TRACED_NODES];
+    const unsigned nodes = hil_event_numbers(e, "ages_ns", ages, HIL_TRACED_NODES);
+    const struct hil_traced_loop *first = hil_loops_of(&a->loops, node);
 
-    if (!loop)
+    if (!first || !nodes)
         return;
-    hil_loops_step(&a->loops, loop, e->time_ns - a->start_ns, late, duration,
-                   hil_event_number(e, "input_age_ns"));
     on_core(a, e->cpu,
             &(struct ran){
-                .loop = loop,
+                .loop = first,
                 .step = step,
                 .due_ns = begin - late,
                 .begin_ns = begin,
                 .end_ns = e->time_ns,
             });
-    hil_rounds_step(&a->rounds, node, step, begin, e->time_ns);
+    on_links(a, e);
+    for (unsigned i = 0; i < nodes; i++) {
+        struct hil_traced_loop *loop = hil_loops_of(&a->loops, node + i);
+        if (!loop)
+            return;
+        hil_loops_step(&a->loops, loop, e->time_ns - a->start_ns, late_of(late, duration, nodes),
+                       duration, ages[i]);
+        hil_rounds_step(&a->rounds, &(struct hil_round_step){
+                                        .node = node + i,
+                                        .step = step,
+                                        .begin_ns = begin,
+                                        .end_ns = e->time_ns,
+                                        .own_ns = step * loop->period_ns + late,
+                                    });
+    }
 }
 
 /* --- nodes and links -------------------------------------------------------------------------- */
 
-static void on_node(struct hil_analysis *a, const struct hil_event *e)
+static void on_node(struct hil_analysis *a, const struct hil_traced_event *e)
 {
     const char *name = hil_event_text(e, "name"), *array = hil_event_text(e, "array");
 
     if (name && array)
-        hil_loops_name(&a->loops, hil_event_number(e, "node"), name, array);
+        hil_loops_name(&a->loops, hil_event_number(e, "node"), name, array,
+                       hil_event_number(e, "period_ns"));
 }
 
-static void on_link(struct hil_analysis *a, const struct hil_event *e)
+static void on_link(struct hil_analysis *a, const struct hil_traced_event *e)
 {
-    const struct hil_round_link link = {
-        .link = hil_event_number(e, "link"),
-        .from = hil_event_number(e, "from"),
-        .to = hil_event_number(e, "to"),
-        .back = (int64_t)hil_event_number(e, "back"),
-        .channel = hil_event_text(e, "channel"),
-    };
-
-    if (link.channel)
-        hil_rounds_link(&a->rounds, &link);
-}
-
-static void on_push(struct hil_analysis *a, const struct hil_event *e)
-{
-    const char *channel = hil_event_text(e, "channel");
-
-    if (channel)
-        hil_rounds_push(&a->rounds, hil_event_number(e, "node"), channel, e->time_ns);
-}
-
-static void on_input(struct hil_analysis *a, const struct hil_event *e)
-{
-    const uint64_t number = hil_event_number(e, "link");
-    const int64_t sender = hil_rounds_sender(&a->rounds, number);
-    const struct hil_traced_loop *asker = hil_loops_of(&a->loops, hil_event_number(e, "node"));
-    const struct hil_traced_loop *answerer =
-        sender < 0 ? NULL : hil_loops_of(&a->loops, (uint64_t)sender);
-
-    if (!asker || !answerer)
-        return;
-    hil_rounds_input(&a->rounds, &(struct hil_round_input){
-                                     .link = number,
-                                     .step = hil_event_number(e, "step"),
-                                     .sent = hil_event_number(e, "sent"),
-                                     .acted_on = hil_event_number(e, "acted_on"),
-                                     .round_trip_ns = hil_event_number(e, "round_trip_ns"),
-                                     .time_ns = e->time_ns,
-                                     .asker = asker->array,
-                                     .answerer = answerer->array,
-                                 });
+    hil_rounds_link(&a->rounds, &(struct hil_round_link){
+                                    .link = hil_event_number(e, "link"),
+                                    .from = hil_event_number(e, "from"),
+                                    .to = hil_event_number(e, "to"),
+                                    .back = (int64_t)hil_event_number(e, "back"),
+                                    .late = hil_event_number(e, "late"),
+                                });
 }
 
 /* --- the other events ------------------------------------------------------------------------- */
 
 /* Reports which tasks are loops. */
-static void on_state(struct hil_analysis *a, const struct hil_event *e)
+static void on_state(struct hil_analysis *a, const struct hil_traced_event *e)
 {
     int task = (int)hil_event_number(e, "thread");
 
@@ -241,7 +278,7 @@ static void on_state(struct hil_analysis *a, const struct hil_event *e)
 }
 
 /* Events of lttng-modules. */
-static void on_switch(struct hil_analysis *a, const struct hil_event *e)
+static void on_switch(struct hil_analysis *a, const struct hil_traced_event *e)
 {
     const char *name = hil_event_text(e, "next_comm");
 
@@ -249,19 +286,19 @@ static void on_switch(struct hil_analysis *a, const struct hil_event *e)
                      name ? name : "?");
 }
 
-static void on_irq_entry(struct hil_analysis *a, const struct hil_event *e)
+static void on_irq_entry(struct hil_analysis *a, const struct hil_traced_event *e)
 {
     const char *name = hil_event_text(e, "name");
 
     hil_kernel_enter(&a->kernel, e->cpu, HIL_IRQ, e->time_ns, 0, name ? name : "?");
 }
 
-static void on_irq_exit(struct hil_analysis *a, const struct hil_event *e)
+static void on_irq_exit(struct hil_analysis *a, const struct hil_traced_event *e)
 {
     hil_kernel_exit(&a->kernel, e->cpu, HIL_IRQ, e->time_ns);
 }
 
-static void on_softirq_entry(struct hil_analysis *a, const struct hil_event *e)
+static void on_softirq_entry(struct hil_analysis *a, const struct hil_traced_event *e)
 {
     static const char *const names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
                                         "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
@@ -271,18 +308,17 @@ static void on_softirq_entry(struct hil_analysis *a, const struct hil_event *e)
                      vec < sizeof names / sizeof names[0] ? names[vec] : "?");
 }
 
-static void on_softirq_exit(struct hil_analysis *a, const struct hil_event *e)
+static void on_softirq_exit(struct hil_analysis *a, const struct hil_traced_event *e)
 {
     hil_kernel_exit(&a->kernel, e->cpu, HIL_SOFTIRQ, e->time_ns);
 }
 
 static const struct {
     const char *name;
-    void (*take)(struct hil_analysis *a, const struct hil_event *e);
+    void (*take)(struct hil_analysis *a, const struct hil_traced_event *e);
 } kinds[] = {
     {"hiloco:loop_step", on_step},
-    {"hiloco:push", on_push},
-    {"hiloco:link_input", on_input},
+    {"hiloco:loop_links", on_links},
     {"hiloco:loop_miss", on_miss},
     {"hiloco:loop_left_out", on_left_out},
     {"hiloco:state", on_state},
@@ -295,7 +331,7 @@ static const struct {
     {"irq_softirq_exit", on_softirq_exit},
 };
 
-static void on_event(void *arg, const struct hil_event *e)
+static void on_event(void *arg, const struct hil_traced_event *e)
 {
     struct hil_analysis *a = arg;
 

@@ -116,7 +116,7 @@ static bool reach(struct hil_traced_loops *loops, uint64_t node)
 }
 
 void hil_loops_name(struct hil_traced_loops *loops, uint64_t node, const char *name,
-                    const char *array)
+                    const char *array, uint64_t period_ns)
 {
     if (!reach(loops, node) || loops->at[node])
         return;
@@ -130,6 +130,7 @@ void hil_loops_name(struct hil_traced_loops *loops, uint64_t node, const char *n
         return;
     }
     loop->node = (uint32_t)node;
+    loop->period_ns = period_ns;
     loop->array = (unsigned)number;
     array_add(loops->arrays[number], loop->node);
     loops->at[node] = loop;
@@ -142,7 +143,7 @@ struct hil_traced_loop *hil_loops_of(struct hil_traced_loops *loops, uint64_t no
     if (node < loops->count && loops->at[node])
         return loops->at[node];
     snprintf(name, sizeof name, "node[%llu]", (unsigned long long)node);
-    hil_loops_name(loops, node, name, "node");
+    hil_loops_name(loops, node, name, "node", 0);
     return node < loops->count ? loops->at[node] : NULL;
 }
 

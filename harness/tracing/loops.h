@@ -17,7 +17,8 @@ struct hil_loop_figures {
 
 struct hil_traced_loop {
     uint32_t node;
-    char *name;     /* "cell[3]"; "node[7]" if the trace does not name it */
+    char *name; /* "cell[3]"; "node[7]" if the trace does not name it */
+    uint64_t period_ns;
     unsigned array; /* index in `arrays` below */
     struct hil_loop_figures figures;
 };
@@ -54,9 +55,9 @@ const struct hil_traced_array *hil_loops_array(const struct hil_traced_loops *lo
 /* The loop of a node, created if necessary; NULL: memory ran out, or there is no such node. */
 struct hil_traced_loop *hil_loops_of(struct hil_traced_loops *loops, uint64_t node);
 
-/* Sets the name of a node and of its array. The first call for a node wins. */
+/* Sets the name of a node and of its array, and its period. The first call for a node wins. */
 void hil_loops_name(struct hil_traced_loops *loops, uint64_t node, const char *name,
-                    const char *array);
+                    const char *array, uint64_t period_ns);
 
 /* Adds a step that ended `at_ns` after the beginning of the trace; `input_age_ns` as in the
  * event. */

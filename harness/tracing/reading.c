@@ -26,12 +26,27 @@ static const bt_field *member(const bt_field *structure, const char *name)
     return structure ? bt_field_structure_borrow_member_field_by_name_const(structure, name) : NULL;
 }
 
-uint64_t hil_event_number(const struct hil_event *event, const char *name)
+uint64_t hil_event_number(const struct hil_traced_event *event, const char *name)
 {
     return number_of(member(event->fields, name));
 }
 
-const char *hil_event_text(const struct hil_event *event, const char *name)
+unsigned hil_event_numbers(const struct hil_traced_event *event, const char *name,
+                           uint64_t *numbers, unsigned max)
+{
+    const bt_field *field = member(event->fields, name);
+    const bt_field_class_type type = field ? bt_field_get_class_type(field) : 0;
+    uint64_t count = 0;
+
+    if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY))
+        count = bt_field_array_get_length(field);
+    count = count < max ? count : max;
+    for (uint64_t i = 0; i < count; i++)
+        numbers[i] = number_of(bt_field_array_borrow_element_field_by_index_const(field, i));
+    return (unsigned)count;
+}
+
+const char *hil_event_text(const struct hil_traced_event *event, const char *name)
 {
     const bt_field *field = member(event->fields, name);
 
@@ -49,7 +64,7 @@ static void give_event(const struct hil_reader *reader, const bt_message *messag
         bt_stream_borrow_class_const(bt_event_borrow_stream_const(event));
     const bt_packet *packet = NULL;
     const bt_field *cpu = NULL;
-    struct hil_event e = {
+    struct hil_traced_event e = {
         .cpu = -1,
         .name = bt_event_class_get_name(bt_event_borrow_class_const(event)),
         .fields = bt_event_borrow_payload_field_const(event),

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* One event, valid during the call that passes it. */
-struct hil_event {
+struct hil_traced_event {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     int cpu;          /* -1: not in the trace */
     const char *name; /* "hiloco:loop_step" */
@@ -17,11 +17,15 @@ struct hil_event {
 };
 
 /* The value of a field; 0 or NULL when there is no field of that name and type. */
-uint64_t hil_event_number(const struct hil_event *event, const char *field);
-const char *hil_event_text(const struct hil_event *event, const char *field);
+uint64_t hil_event_number(const struct hil_traced_event *event, const char *field);
+const char *hil_event_text(const struct hil_traced_event *event, const char *field);
+
+/* The numbers of a sequence: at most `max` of them. Returns how many these are. */
+unsigned hil_event_numbers(const struct hil_traced_event *event, const char *field,
+                           uint64_t *numbers, unsigned max);
 
 struct hil_reader {
-    void (*event)(void *arg, const struct hil_event *event);
+    void (*event)(void *arg, const struct hil_traced_event *event);
     void (*lost)(void *arg, uint64_t count); /* events for which the tracer had no room */
     void *arg;
 };

@@ -225,7 +225,7 @@ static void print_rounds(const struct hil_analysis *a, FILE *to)
         complete += a->rounds.trips[i]->complete;
     }
     if (!complete)
-        fprintf(to, "\nround trip: the trace needs the events step, round_trip and push\n");
+        fprintf(to, "\nround trip: the trace needs the events step and round_trip\n");
 }
 
 void hil_report_print(const struct hil_analysis *a, const char *dir, FILE *to)

@@ -1,41 +1,33 @@
 #include "round_trip.h"
 
 #include <errno.h>
-#include <search.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* How many steps are remembered; how many rounds of a link may wait for an event at a time; and the
- * limits of numbers in a damaged trace. */
-enum { BACK = 256, OPEN = 8, LINKS_MAX = 1 << 20, NODES_MAX = 1 << 20 };
+/* How many steps are remembered, as many as a loop itself does; how many rounds of a link may wait
+ * for an event at a time; and the limits of numbers in a damaged trace. */
+enum { BACK = 1024, OPEN = 8, LINKS_MAX = 1 << 20, NODES_MAX = 1 << 20 };
 
-/* The time of something in a step. */
+/* The time of something in a step. Steps are known by their lower 32 bits. */
 struct moment {
-    uint64_t step, time_ns;
+    uint32_t step;
+    uint64_t time_ns; /* 0: none */
 };
 
 /* An answer that came over a link in one of the asker's steps. */
 struct round {
     struct hil_round_trip *trip; /* NULL: no round */
-    uint64_t acted_on, sent, step;
-    uint64_t found_ns;
+    uint32_t acted_on, sent;
     uint64_t begin_ns, computed_ns, back_ns; /* 0: not yet known */
 };
 
-/* Links are looked up by channel. */
-struct named {
-    const char *channel;
-    struct link *link;
-};
-
 struct link {
-    struct named named;
     uint64_t from, to, back;
-    struct moment pushed[BACK]; /* by the sender's step */
-    struct moment found[BACK];  /* by the sender's step: beginning of the step that found it */
-    /* In the current step of the sender and of the receiver; 0: not yet. */
-    uint64_t push_ns, found_sent;
+    bool late;
+    struct moment *found; /* by the sender's step: beginning of the step that found it */
+    struct hil_round_input newer;
+    bool is_newer;     /* `newer` was found in the step that comes next */
+    uint32_t acted_on; /* in the newest message before it */
     struct round open[OPEN];
     unsigned next; /* index of the next round */
     struct hil_round_trip *trip;
@@ -46,16 +38,16 @@ struct links {
     size_t count;
 };
 
+/* By step: when it began, by two clocks, and when it ended. */
 struct node {
-    struct links out, in;
-    uint64_t first_push_ns; /* first push after an answer was found in the current step; 0: none */
+    struct links in;
+    struct moment *began, *own, *ended;
 };
 
 struct hil_round_state {
     struct links links; /* by number; NULL: unknown, or there is no opposite link */
     struct node *nodes; /* by number */
     size_t node_count;
-    void *by_channel; /* tree of struct named */
 };
 
 int hil_rounds_init(struct hil_rounds *rounds)
@@ -93,11 +85,6 @@ static bool add_link(struct links *links, struct link *link)
     return true;
 }
 
-static int by_channel(const void *a, const void *b)
-{
-    return strcmp(((const struct named *)a)->channel, ((const struct named *)b)->channel);
-}
-
 static struct link *link_of(const struct hil_round_state *s, uint64_t number)
 {
     return number < s->links.count ? s->links.at[number] : NULL;
@@ -106,7 +93,7 @@ static struct link *link_of(const struct hil_round_state *s, uint64_t number)
 static void free_link(struct link *link)
 {
     if (link)
-        free((char *)link->named.channel);
+        free(link->found);
     free(link);
 }
 
@@ -116,14 +103,25 @@ static struct link *make_link(const struct hil_round_link *said)
 
     if (!link)
         return NULL;
-    link->named = (struct named){strdup(said->channel), link};
-    link->from = said->from;
-    link->to = said->to;
-    link->back = (uint64_t)said->back;
-    if (link->named.channel)
+    *link = (struct link){
+        .from = said->from, .to = said->to, .back = (uint64_t)said->back, .late = said->late};
+    link->found = calloc(BACK, sizeof *link->found);
+    if (link->found)
         return link;
     free_link(link);
     return NULL;
+}
+
+static bool make_moments(struct node *node)
+{
+    if (node->began)
+        return true;
+    node->began = calloc(3 * (size_t)BACK, sizeof *node->began);
+    if (!node->began)
+        return false;
+    node->own = node->began + BACK;
+    node->ended = node->own + BACK;
+    return true;
 }
 
 /* A link without an opposite link has no rounds. */
@@ -135,14 +133,13 @@ void hil_rounds_link(struct hil_rounds *rounds, const struct hil_round_link *sai
     if (said->back < 0 || said->link >= LINKS_MAX || last >= NODES_MAX || link_of(s, said->link))
         return;
     if (!reach_link(&s->links, said->link + 1) ||
-        !reach((void **)&s->nodes, &s->node_count, last + 1, sizeof *s->nodes))
+        !reach((void **)&s->nodes, &s->node_count, last + 1, sizeof *s->nodes) ||
+        !make_moments(&s->nodes[said->from]) || !make_moments(&s->nodes[said->to]))
         return;
     struct link *link = make_link(said);
     if (!link)
         return;
     s->links.at[said->link] = link;
-    tsearch(&link->named, &s->by_channel, by_channel);
-    add_link(&s->nodes[said->from].out, link);
     add_link(&s->nodes[said->to].in, link);
 }
 
@@ -153,9 +150,11 @@ int64_t hil_rounds_sender(const struct hil_rounds *rounds, uint64_t number)
     return link ? (int64_t)link->from : -1;
 }
 
-static void keep(void *named)
+int64_t hil_rounds_receiver(const struct hil_rounds *rounds, uint64_t number)
 {
-    (void)named;
+    const struct link *link = link_of(rounds->state, number);
+
+    return link ? (int64_t)link->to : -1;
 }
 
 void hil_rounds_fini(struct hil_rounds *rounds)
@@ -167,12 +166,11 @@ void hil_rounds_fini(struct hil_rounds *rounds)
     free(rounds->trips);
     if (!s)
         return;
-    tdestroy(s->by_channel, keep);
     for (size_t i = 0; i < s->links.count; i++)
         free_link(s->links.at[i]);
     for (size_t i = 0; i < s->node_count; i++) {
-        free(s->nodes[i].out.at);
         free(s->nodes[i].in.at);
+        free(s->nodes[i].began);
     }
     free(s->nodes);
     free(s->links.at);
@@ -202,66 +200,36 @@ static struct hil_round_trip *trip_between(struct hil_rounds *rounds, unsigned a
 
 /* --- remembered times ------------------------------------------------------------------------- */
 
-static void remember(struct moment moments[BACK], uint64_t step, uint64_t time_ns)
+static void remember(struct moment *moments, uint64_t step, uint64_t time_ns)
 {
-    moments[step % BACK] = (struct moment){step, time_ns};
+    moments[step % BACK] = (struct moment){(uint32_t)step, time_ns};
 }
 
 /* 0: unknown, or no longer remembered. */
-static uint64_t time_of(const struct moment moments[BACK], uint64_t step)
+static uint64_t time_of(const struct moment *moments, uint32_t step)
 {
     return moments[step % BACK].step == step ? moments[step % BACK].time_ns : 0;
 }
 
-void hil_rounds_push(struct hil_rounds *rounds, uint64_t node, const char *channel,
-                     uint64_t time_ns)
+/* When the link's message of this step was pushed. */
+static uint64_t pushed_at(const struct hil_round_state *s, const struct link *link, uint32_t step)
 {
-    struct hil_round_state *s = rounds->state;
-    struct named *const *found =
-        tfind(&(struct named){.channel = channel}, &s->by_channel, by_channel);
+    const struct node *from = &s->nodes[link->from];
 
-    if (!found || (*found)->link->from != node)
-        return;
-    (*found)->link->push_ns = time_ns;
-    if (!s->nodes[node].first_push_ns)
-        s->nodes[node].first_push_ns = time_ns;
+    return time_of(link->late ? from->ended : from->began, step);
 }
 
-static void open_round(struct hil_rounds *rounds, struct link *link,
-                       const struct hil_round_input *i)
+void hil_rounds_input(struct hil_rounds *rounds, const struct hil_round_input *input)
 {
-    struct round *round = &link->open[link->next++ % OPEN];
-
-    if (!link->trip)
-        link->trip = trip_between(rounds, i->asker, i->answerer);
-    if (!link->trip)
-        return;
-    hil_histogram_add(&link->trip->whole, i->round_trip_ns);
-    if (round->trip)
-        round->trip->incomplete++;
-    *round = (struct round){
-        .trip = link->trip,
-        .acted_on = i->acted_on,
-        .sent = i->sent,
-        .step = i->step,
-        .found_ns = i->time_ns,
-    };
-}
-
-void hil_rounds_input(struct hil_rounds *rounds, const struct hil_round_input *i)
-{
-    struct hil_round_state *s = rounds->state;
-    struct link *link = link_of(s, i->link);
+    struct link *link = link_of(rounds->state, input->link);
 
     if (!link)
         return;
-    link->found_sent = i->sent;
-    s->nodes[link->to].first_push_ns = 0;
-    if (i->round_trip_ns)
-        open_round(rounds, link, i);
+    link->newer = *input;
+    link->is_newer = true;
 }
 
-/* --- the parts -------------------------------------------------------------------------------- */
+/* --- rounds ----------------------------------------------------------------------------------- */
 
 /* The time of an event is that of a store some ns earlier, so two events may seem to be in reverse
  * order. */
@@ -270,16 +238,51 @@ static uint64_t between(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
+/* Of a pair of nodes, the one with the lower number asks. */
+static void open_round(struct hil_rounds *rounds, struct link *in, const struct node *asker,
+                       const struct hil_round_step *step)
+{
+    const struct hil_round_input *i = &in->newer;
+    const uint64_t asked = time_of(asker->own, i->acted_on);
+    struct round *round = &in->open[in->next++ % OPEN];
+
+    if (!in->trip)
+        in->trip = trip_between(rounds, i->asker, i->answerer);
+    if (!in->trip)
+        return;
+    if (asked)
+        hil_histogram_add(&in->trip->whole, between(asked, step->own_ns));
+    if (round->trip)
+        round->trip->incomplete++;
+    *round = (struct round){
+        .trip = in->trip,
+        .acted_on = i->acted_on,
+        .sent = i->sent,
+        .begin_ns = step->begin_ns,
+        .computed_ns = step->end_ns,
+    };
+}
+
+/* The asker has made a step. Its first push after it found the answer is at the end of that step or
+ * at the beginning of the next one. */
+static void follow_round(struct round *r, const struct link *out, const struct hil_round_step *step)
+{
+    if (!r->back_ns && out->late)
+        r->back_ns = step->end_ns;
+    else if (!r->back_ns && step->begin_ns > r->begin_ns)
+        r->back_ns = step->begin_ns;
+}
+
 /* Counts the round if all its events have come. The answerer's step may end after the asker's step
  * that found its answer. */
-static void close_round(struct round *r, const struct link *in, const struct link *out)
+static void close_round(const struct hil_round_state *s, struct round *r, const struct link *in,
+                        const struct link *out)
 {
-    const uint64_t pushed = time_of(out->pushed, r->acted_on),
-                   found = time_of(out->found, r->acted_on),
-                   answered = time_of(in->pushed, r->sent);
+    const uint64_t pushed = pushed_at(s, out, r->acted_on),
+                   found = time_of(out->found, r->acted_on), answered = pushed_at(s, in, r->sent);
     struct hil_histogram *parts = r->trip->parts;
 
-    if (!r->begin_ns || !r->back_ns || !pushed || !found || !answered)
+    if (!r->back_ns || !pushed || !found || !answered)
         return;
     hil_histogram_add(&parts[HIL_ANSWERER_WAIT], between(pushed, found));
     hil_histogram_add(&parts[HIL_ANSWERER_PUSH], between(found, answered));
@@ -290,23 +293,20 @@ static void close_round(struct round *r, const struct link *in, const struct lin
     r->trip = NULL;
 }
 
-/* One of the asker's steps is over: the one that found the answer, or a later one. The asker has
- * pushed its next message on `out` since then, or will do so in the next step. */
-static void follow_round(struct round *r, const struct node *asker, const struct link *out,
-                         const struct moment *begin, uint64_t end_ns)
+static void take_newer(struct hil_rounds *rounds, struct link *in, const struct node *asker,
+                       const struct hil_round_step *step)
 {
-    if (begin->step == r->step) {
-        const bool in_same = out->push_ns > r->found_ns;
-        r->begin_ns = begin->time_ns;
-        r->computed_ns = in_same ? asker->first_push_ns : end_ns;
-        r->back_ns = in_same ? out->push_ns : 0;
-    } else if (!r->back_ns) {
-        r->back_ns = out->push_ns;
-    }
+    const uint32_t acted_on = in->newer.acted_on;
+
+    in->is_newer = false;
+    remember(in->found, in->newer.sent, step->begin_ns);
+    if (in->from > in->to && acted_on && acted_on != in->acted_on)
+        open_round(rounds, in, asker, step);
+    in->acted_on = acted_on;
 }
 
-static void follow_rounds(const struct hil_round_state *s, const struct node *asker,
-                          struct link *in, const struct moment *begin, uint64_t end_ns)
+static void follow_rounds(const struct hil_round_state *s, struct link *in,
+                          const struct hil_round_step *step)
 {
     const struct link *out = link_of(s, in->back);
 
@@ -314,32 +314,27 @@ static void follow_rounds(const struct hil_round_state *s, const struct node *as
         struct round *round = &in->open[i];
         if (!round->trip)
             continue;
-        follow_round(round, asker, out, begin, end_ns);
-        close_round(round, in, out);
+        follow_round(round, out, step);
+        close_round(s, round, in, out);
     }
 }
 
-void hil_rounds_step(struct hil_rounds *rounds, uint64_t number, uint64_t step, uint64_t begin_ns,
-                     uint64_t end_ns)
+void hil_rounds_step(struct hil_rounds *rounds, const struct hil_round_step *step)
 {
     struct hil_round_state *s = rounds->state;
-    struct node *node = number < s->node_count ? &s->nodes[number] : NULL;
+    struct node *node = step->node < s->node_count ? &s->nodes[step->node] : NULL;
 
-    if (!node)
+    if (!node || !node->began)
         return;
-    for (size_t i = 0; i < node->out.count; i++)
-        if (node->out.at[i]->push_ns)
-            remember(node->out.at[i]->pushed, step, node->out.at[i]->push_ns);
+    remember(node->began, step->step, step->begin_ns);
+    remember(node->own, step->step, step->own_ns);
+    remember(node->ended, step->step, step->end_ns);
     for (size_t i = 0; i < node->in.count; i++) {
         struct link *in = node->in.at[i];
-        if (in->found_sent)
-            remember(in->found, in->found_sent, begin_ns);
-        in->found_sent = 0;
-        follow_rounds(s, node, in, &(struct moment){step, begin_ns}, end_ns);
+        if (in->is_newer)
+            take_newer(rounds, in, node, step);
+        follow_rounds(s, in, step);
     }
-    for (size_t i = 0; i < node->out.count; i++)
-        node->out.at[i]->push_ns = 0;
-    node->first_push_ns = 0;
 }
 
 /* A round whose asker has pushed nothing since is not incomplete. */

@@ -9,12 +9,13 @@
  *          --asker step--> everything is computed
  *          --push back--> the asker's next message is pushed, in that step or the next
  *
- * The summary's round trip is the sum of the first three. The trace says which links the run has,
- * and which channels they use.
+ * The summary's round trip is the sum of the first three. The trace says which links the run has.
+ * A message is pushed at the beginning or at the end of a step, which the trace says, too.
  */
 #ifndef HIL_ROUND_TRIP_H
 #define HIL_ROUND_TRIP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../h5/histogram.h"
@@ -50,26 +51,28 @@ void hil_rounds_fini(struct hil_rounds *rounds);
 struct hil_round_link {
     uint64_t link, from, to;
     int64_t back; /* the opposite link; -1: none */
-    const char *channel;
+    bool late;    /* pushed at the end of a step, not at its beginning */
 };
 void hil_rounds_link(struct hil_rounds *rounds, const struct hil_round_link *link);
 
-/* These add events, in order of time. */
-void hil_rounds_push(struct hil_rounds *rounds, uint64_t node, const char *channel,
-                     uint64_t time_ns);
-void hil_rounds_step(struct hil_rounds *rounds, uint64_t node, uint64_t step, uint64_t begin_ns,
-                     uint64_t end_ns);
-
-/* A node found a newer message, as in struct hil_traced_input. `asker` and `answerer` are the
- * arrays of the node and of the message's sender. */
+/* A node found a newer message, as in struct hil_traced_step. `asker` and `answerer` are the arrays
+ * of the node and of the message's sender. Call it before the step that found the message. */
 struct hil_round_input {
-    uint64_t link, step, sent, acted_on, round_trip_ns, time_ns;
+    uint64_t link;
+    uint32_t sent, acted_on;
     unsigned asker, answerer;
 };
 void hil_rounds_input(struct hil_rounds *rounds, const struct hil_round_input *input);
 
-/* The node that sends over the link; -1: not known. */
+/* Adds a step, in order of time. `own_ns` is when it began by the clock of its loop. */
+struct hil_round_step {
+    uint64_t node, step, begin_ns, end_ns, own_ns;
+};
+void hil_rounds_step(struct hil_rounds *rounds, const struct hil_round_step *step);
+
+/* The node that sends over the link, or receives; -1: not known. */
 int64_t hil_rounds_sender(const struct hil_rounds *rounds, uint64_t link);
+int64_t hil_rounds_receiver(const struct hil_rounds *rounds, uint64_t link);
 
 /* Call it at the end: rounds that still lack an event are incomplete. */
 void hil_rounds_end(struct hil_rounds *rounds);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +33,10 @@ struct hil_session {
     struct hil_tracefs tracefs;
     char kernel[160];
 };
+
+/* Where the daemon shares the loops' cores, it gets this part of them beside loops at nice -20: a
+ * thirtieth. The whole stream of a core with many short steps takes less. */
+enum { DAEMON_NICE = -5 };
 
 enum { SAID = 4096, LTTNG_S = 20, DESTROY_S = 10 };
 
@@ -98,6 +103,7 @@ static _Noreturn void become_daemon(const struct hil_scenario *s, pid_t parent)
     if (getppid() != parent)
         _exit(1);
     hil_leave_loops_cores(s);
+    setpriority(PRIO_PROCESS, 0, DAEMON_NICE);
     close_range(3, ~0u, 0); /* HDF5 holds a lock on the recorder's file */
     if (!freopen("/dev/null", "r+", stdout) || !freopen("/dev/null", "r+", stderr))
         _exit(1);
@@ -197,7 +203,7 @@ static void name_events(const struct hil_tracing_events *e, char *text, size_t s
         const char *names;
     } all[] = {
         {true, "hiloco:node,hiloco:link"}, /* they explain the numbers in other events */
-        {e->step, "hiloco:loop_step"},
+        {e->step, "hiloco:loop_step,hiloco:loop_links"},
         {e->miss, "hiloco:loop_miss,hiloco:loop_left_out"},
         {e->push, "hiloco:push"},
         {e->pull, "hiloco:pull"},
@@ -205,7 +211,6 @@ static void name_events(const struct hil_tracing_events *e, char *text, size_t s
         {e->lock, "hiloco:lock_acquire,hiloco:lock_release"},
         {e->state, "hiloco:state,hiloco:event"},
         {e->barrier, "hiloco:barrier_enter,hiloco:barrier_leave"},
-        {e->round_trip, "hiloco:link_input"},
         {e->peer, "hiloco:peer_join,hiloco:peer_lost"},
     };
     size_t used = 0;

@@ -13,6 +13,7 @@
 
 #include "channels/trace_internal.h"
 #include "harness/run/group.h"
+#include "harness/run/rows.h"
 #include "harness/tracing/provider.h"
 #include "harness/tracing/session.h"
 #include "pair.h"
@@ -43,11 +44,10 @@ static void close_session(struct traced *t)
     nftw(t->out, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static int open_session(struct traced *t)
+static int open_session(struct traced *t, bool with_pushes)
 {
     *t = (struct traced){
-        .scenario = {.trace = {.buffer_kib = 65536,
-                               .events = {.step = true, .round_trip = true, .push = true}}},
+        .scenario = {.trace = {.buffer_kib = 65536, .events = {.step = true, .push = with_pushes}}},
     };
     if (!temporary_folder(t->out))
         return -errno;
@@ -63,11 +63,15 @@ static int open_session(struct traced *t)
 
 enum { EVENTS = 1000, BATCHES_MAX = 1000 };
 
-static void step_events(uint64_t n)
+/* As of a row of eight nodes that find nothing new. */
+static void row_events(uint64_t n)
 {
+    static struct hil_traced_step step = {.node = 1, .nodes = HIL_TRACED_NODES};
+
     for (unsigned i = 0; i < EVENTS; i++) {
         __asm__ volatile("" ::: "memory");
-        HIL_TRACE(step, &(struct hil_traced_step){.node = 1, .step = n + i, .late_ns = 5});
+        step.step = n + i;
+        HIL_TRACE(step, &step);
     }
 }
 
@@ -103,9 +107,9 @@ static double cost_of(void (*events)(uint64_t n), unsigned batches)
     return (bench_quartile(with, batches) - bench_quartile(without, batches)) / EVENTS;
 }
 
-enum { STEP_EVENT, PUSH_EVENT };
+enum { ROW_EVENT, PUSH_EVENT };
 
-static void (*const kinds[])(uint64_t n) = {step_events, push_events};
+static void (*const kinds[])(uint64_t n) = {row_events, push_events};
 
 static int measure_off(const struct benchmark *b, const struct bench_options *o,
                        struct bench_sample *sample)
@@ -147,7 +151,7 @@ static int measure_on(const struct benchmark *b, const struct bench_options *o,
                       struct bench_sample *sample)
 {
     struct traced t;
-    int rc = open_session(&t);
+    int rc = open_session(&t, true);
 
     if (rc)
         return rc;
@@ -190,18 +194,25 @@ static double quantile(struct times *t, int traced, double q)
     return t->count[traced] ? t->ns[traced][(size_t)(q * (double)(t->count[traced] - 1))] : 0;
 }
 
-static int step_all(const struct hil_group *g, uint64_t n)
+static int step_row(struct hil_loop *row, uint64_t n)
 {
+    const uint64_t due = hil_loop_due(row, n);
     uint64_t next;
     int rc = 0;
 
-    for (unsigned i = 0; !rc && i < g->count; i++) {
-        struct hil_loop *l = &g->nodes[i]->loop;
-        uint64_t due = hil_loop_due(l, n);
+    for (const struct hil_loop *l = row; !rc && l; l = l->beside)
         rc = l->step(l->arg, n, due);
-        if (!rc)
-            rc = hil_loop_account(l, n, due, due + 1, &next);
-    }
+    return rc ? rc : hil_loop_account(row, n, due, due + 1, &next);
+}
+
+/* All rows of nodes. */
+static int step_all(const struct hil_group *g, uint64_t n)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < g->count; i++)
+        if (!g->nodes[i]->state->place)
+            rc = step_row(&g->nodes[i]->loop, n);
     return rc;
 }
 
@@ -237,11 +248,14 @@ static int take_turns(struct pair *p, const struct hil_group *g)
 {
     static struct times times;
     const struct turns *t = p->arg;
+    struct hil_executor rows = {0};
     const struct tracers tracers = {hil_tracer, atomic_load(&loco_tracer)}; /* the provider's */
     uint64_t n = 0;
     int rc = 0;
 
     times = (struct times){0};
+    rc = hil_rows_gather(&rows, g);
+    free(rows.rows); /* the loops know their rows */
     while (n < SETTLING && !rc)
         rc = take_turn(p, g, &tracers, n++, &times);
     while (!rc && pair_again(p, n < TURNS_MAX))
@@ -276,7 +290,7 @@ static int measure_steps(const struct benchmark *b, const struct bench_options *
     if (rc)
         return rc;
     turns.run = &run.run;
-    rc = open_session(&t);
+    rc = open_session(&t, false);
     if (!rc) {
         rc = pair_run(b, o, turns_body, &turns, sample);
         close_session(&t);
@@ -300,11 +314,11 @@ static int measure_steps(const struct benchmark *b, const struct bench_options *
     }
 
 const struct benchmark tracing_benchmarks[] = {
-    EVENT("tracepoint_off_step", STEP_EVENT, measure_off),
+    EVENT("tracepoint_off_step", ROW_EVENT, measure_off),
     EVENT("tracepoint_off_push", PUSH_EVENT, measure_off),
-    EVENT("tracepoint_idle_step", STEP_EVENT, measure_loaded),
+    EVENT("tracepoint_idle_step", ROW_EVENT, measure_loaded),
     EVENT("tracepoint_idle_push", PUSH_EVENT, measure_loaded),
-    EVENT("tracepoint_on_step", STEP_EVENT, measure_on),
+    EVENT("tracepoint_on_step", ROW_EVENT, measure_on),
     EVENT("tracepoint_on_push", PUSH_EVENT, measure_on),
     STEP("converter_step_traced_p50", 500),
     STEP("converter_step_traced_p99", 990),

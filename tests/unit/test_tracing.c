@@ -171,6 +171,33 @@ Test(tracing, only_what_is_wanted_is_told)
     loco_trace_set(NULL);
 }
 
+/* --- the loops' hook -------------------------------------------------------------------------- */
+
+static unsigned told_links, told_parts;
+
+static void on_links(const struct hil_traced_step *step)
+{
+    for (unsigned i = 0; i < step->newer_count; i++)
+        cr_expect_eq(step->newer[i].link, told_links++);
+    told_parts++;
+}
+
+/* What has no room in one event is told before it. */
+Test(tracing, a_step_that_finds_many_messages)
+{
+    const int wanted = 1;
+    const struct hil_tracer tracer = {.links = on_links, .links_wanted = &wanted};
+    struct hil_traced_step step = {.node = 1};
+
+    hil_tracer = &tracer;
+    for (uint32_t link = 0; link < 2 * HIL_TRACED_LINKS + 1; link++)
+        hil_trace_newer(&step, link, 7, 5);
+    hil_tracer = NULL;
+    cr_expect_eq(told_parts, 2);
+    on_links(&step);
+    cr_expect_eq(told_links, 2 * HIL_TRACED_LINKS + 1);
+}
+
 /* --- what the kernel did ---------------------------------------------------------------------- */
 
 TestSuite(kernel, .init = folder_open, .fini = folder_close);
@@ -352,44 +379,32 @@ Test(kernel, tracing_leaves_the_loops_their_cores)
 
 /* --- the parts of a round trip ---------------------------------------------------------------- */
 
-/* Node 0 asks by link 4, node 1 answers by link 7. */
-static void open_pair(struct hil_rounds *r)
+/* Node 0 asks by link 4, node 1 answers by link 7. Each pushes at the beginning of a step, or late
+ * in it. */
+static void open_pair(struct hil_rounds *r, bool asks_late, bool answers_late)
 {
     cr_assert_eq(hil_rounds_init(r), 0);
-    hil_rounds_link(r, &(struct hil_round_link){4, 0, 1, 7, "links/there"});
-    hil_rounds_link(r, &(struct hil_round_link){7, 1, 0, 4, "links/back"});
+    hil_rounds_link(r, &(struct hil_round_link){4, 0, 1, 7, asks_late});
+    hil_rounds_link(r, &(struct hil_round_link){7, 1, 0, 4, answers_late});
 }
 
-static void ask(struct hil_rounds *r, uint64_t time_ns)
+static void step(struct hil_rounds *r, uint64_t node, uint64_t number, uint64_t begin_ns,
+                 uint64_t end_ns)
 {
-    hil_rounds_push(r, 0, "links/there", time_ns);
+    hil_rounds_step(r, &(struct hil_round_step){node, number, begin_ns, end_ns, begin_ns + 7});
 }
 
-static void answer(struct hil_rounds *r, uint64_t time_ns)
+/* In its next step the answerer finds the message of the asker's step `sent`. */
+static void hear(struct hil_rounds *r, uint32_t sent)
 {
-    hil_rounds_push(r, 1, "links/back", time_ns);
+    hil_rounds_input(r, &(struct hil_round_input){4, sent, 1, 1, 0});
 }
 
-static void hear(struct hil_rounds *r, uint64_t sent, uint64_t time_ns)
-{
-    hil_rounds_input(r, &(struct hil_round_input){.link = 4, .sent = sent, .time_ns = time_ns});
-}
-
-/* In its step the asker receives a message that acted on its step `acted_on` and was sent in step
+/* In its next step the asker finds a message that acted on its step `acted_on` and was sent in step
  * `sent`. */
-static void hear_answer(struct hil_rounds *r, uint64_t step, uint64_t acted_on, uint64_t sent,
-                        uint64_t round_trip_ns, uint64_t time_ns)
+static void hear_answer(struct hil_rounds *r, uint32_t acted_on, uint32_t sent)
 {
-    hil_rounds_input(r, &(struct hil_round_input){
-                            .link = 7,
-                            .step = step,
-                            .sent = sent,
-                            .acted_on = acted_on,
-                            .round_trip_ns = round_trip_ns,
-                            .time_ns = time_ns,
-                            .asker = 0,
-                            .answerer = 1,
-                        });
+    hil_rounds_input(r, &(struct hil_round_input){7, sent, acted_on, 0, 1});
 }
 
 static void expect_rounds(struct hil_rounds *r, uint64_t complete, uint64_t incomplete)
@@ -412,49 +427,37 @@ Test(rounds, of_what_is_pushed_a_step_late)
 {
     struct hil_rounds r;
 
-    open_pair(&r);
-    ask(&r, 40100);
-    hil_rounds_step(&r, 0, 1, 40000, 41000);
-    answer(&r, 43100); /* does not act on this message yet */
-    hear(&r, 1, 43150);
-    hil_rounds_step(&r, 1, 5, 43000, 43200);
-    answer(&r, 53100);
-    hil_rounds_step(&r, 1, 6, 53000, 53200);
-    ask(&r, 80100);
-    hear_answer(&r, 2, 1, 6, 39900, 80200);
-    hil_rounds_step(&r, 0, 2, 80000, 81500);
+    open_pair(&r, false, false);
+    step(&r, 0, 1, 40000, 41000);
+    hear(&r, 1);
+    step(&r, 1, 5, 43000, 43200); /* its message does not act on this one yet */
+    step(&r, 1, 6, 53000, 53200);
+    hear_answer(&r, 1, 6);
+    step(&r, 0, 2, 80000, 81500);
     expect_rounds(&r, 0, 0); /* its next message is not out yet */
-    ask(&r, 120100);
-    hil_rounds_step(&r, 0, 3, 120000, 121000);
+    step(&r, 0, 3, 120000, 121000);
     hil_rounds_end(&r);
     expect_rounds(&r, 1, 0);
-    expect_parts(&r, (uint64_t[]){2900, 10100, 26900, 1500, 38600});
-    cr_expect_eq(r.trips[0]->whole.max, 39900);
+    expect_parts(&r, (uint64_t[]){3000, 10000, 27000, 1500, 38500});
+    cr_expect_eq(r.trips[0]->whole.max, 40000);
     hil_rounds_fini(&r);
 }
 
-/* The same, but the asker sends results in the step that computed them. Its earlier pushes on other
- * links do not matter. */
+/* The same, but the asker sends results in the step that computed them. */
 Test(rounds, of_what_is_pushed_in_the_same_step)
 {
     struct hil_rounds r;
 
-    open_pair(&r);
-    hil_rounds_link(&r, &(struct hil_round_link){2, 0, 2, 3, "links/elsewhere"});
-    ask(&r, 40900);
-    hil_rounds_step(&r, 0, 1, 40000, 41000);
-    answer(&r, 43100);
-    hear(&r, 1, 43150);
-    hil_rounds_step(&r, 1, 5, 43000, 43200);
-    answer(&r, 53100);
-    hil_rounds_step(&r, 1, 6, 53000, 53200);
-    hil_rounds_push(&r, 0, "links/elsewhere", 80100);
-    hear_answer(&r, 2, 1, 6, 39100, 80200);
-    ask(&r, 80900);
-    hil_rounds_step(&r, 0, 2, 80000, 81500);
+    open_pair(&r, true, false);
+    step(&r, 0, 1, 40000, 41000);
+    hear(&r, 1);
+    step(&r, 1, 5, 43000, 43200);
+    step(&r, 1, 6, 53000, 53200);
+    hear_answer(&r, 1, 6);
+    step(&r, 0, 2, 80000, 81500);
     hil_rounds_end(&r);
     expect_rounds(&r, 1, 0);
-    expect_parts(&r, (uint64_t[]){2100, 10100, 26900, 900, 0});
+    expect_parts(&r, (uint64_t[]){2000, 10000, 27000, 1500, 0});
     hil_rounds_fini(&r);
 }
 
@@ -463,21 +466,18 @@ Test(rounds, of_an_answerer_whose_step_ends_late)
 {
     struct hil_rounds r;
 
-    open_pair(&r);
-    ask(&r, 40100);
-    hil_rounds_step(&r, 0, 1, 40000, 40200);
-    hear(&r, 1, 43050);
-    answer(&r, 43100);
-    hear_answer(&r, 2, 1, 1, 10000, 50150);
-    ask(&r, 50180);
-    hil_rounds_step(&r, 0, 2, 50000, 50200);
-    hil_rounds_step(&r, 0, 3, 60000, 60200);
-    hil_rounds_step(&r, 1, 1, 43000, 65000);
+    open_pair(&r, false, true);
+    step(&r, 0, 1, 40000, 40200);
+    hear_answer(&r, 1, 1);
+    step(&r, 0, 2, 50000, 50200);
+    step(&r, 0, 3, 60000, 60200);
+    hear(&r, 1);
+    step(&r, 1, 1, 43000, 65000);
     expect_rounds(&r, 0, 0);
-    hil_rounds_step(&r, 0, 4, 70000, 70200);
+    step(&r, 0, 4, 70000, 70200);
     hil_rounds_end(&r);
     expect_rounds(&r, 1, 0);
-    expect_parts(&r, (uint64_t[]){2900, 100, 6900, 180, 0});
+    expect_parts(&r, (uint64_t[]){3000, 22000, 0, 200, 9800});
     hil_rounds_fini(&r);
 }
 
@@ -485,29 +485,30 @@ Test(rounds, a_lost_event_makes_a_round_incomplete)
 {
     struct hil_rounds r;
 
-    open_pair(&r);
-    hil_rounds_step(&r, 0, 1, 40000, 41000); /* its push is lost */
-    hear(&r, 1, 43150);
-    hil_rounds_step(&r, 1, 5, 43000, 43200);
-    answer(&r, 53100);
-    hil_rounds_step(&r, 1, 6, 53000, 53200);
-    hear_answer(&r, 2, 1, 6, 39900, 80200);
-    hil_rounds_step(&r, 0, 2, 80000, 81500);
-    ask(&r, 120100);
-    hil_rounds_step(&r, 0, 3, 120000, 121000);
+    open_pair(&r, false, false);
+    hear(&r, 1); /* the asker's step is lost */
+    step(&r, 1, 5, 43000, 43200);
+    step(&r, 1, 6, 53000, 53200);
+    hear_answer(&r, 1, 6);
+    step(&r, 0, 2, 80000, 81500);
+    step(&r, 0, 3, 120000, 121000);
     hil_rounds_end(&r);
     expect_rounds(&r, 0, 1);
+    cr_expect_eq(r.trips[0]->whole.count, 0);
     hil_rounds_fini(&r);
 }
 
-/* If every step is lost, rounds are counted but do not accumulate. */
-Test(rounds, without_steps_all_are_incomplete)
+/* If every step of the answerer is lost, rounds are counted but do not accumulate. */
+Test(rounds, without_the_answerers_steps_all_are_incomplete)
 {
     struct hil_rounds r;
 
-    open_pair(&r);
-    for (uint64_t step = 1; step <= 100; step++)
-        hear_answer(&r, step, step, step, 40000, 40000 * step);
+    open_pair(&r, false, false);
+    step(&r, 0, 1, 40000, 41000);
+    for (uint32_t i = 1; i <= 100; i++) {
+        hear_answer(&r, i, i);
+        step(&r, 0, i + 1, 40000 * ((uint64_t)i + 1), 40000 * ((uint64_t)i + 1) + 1000);
+    }
     hil_rounds_end(&r);
     cr_assert_eq(r.trip_count, 1);
     cr_expect_geq(r.trips[0]->incomplete, 90);
@@ -515,31 +516,45 @@ Test(rounds, without_steps_all_are_incomplete)
     hil_rounds_fini(&r);
 }
 
-/* Both nodes of a pair may ask. On a link without a return link no node does. */
-Test(rounds, each_way_has_its_own)
+/* In a run of half a day the numbers of steps have more than 32 bits. */
+Test(rounds, of_steps_with_large_numbers)
+{
+    const uint64_t before = UINT64_C(1) << 32;
+    struct hil_rounds r;
+
+    open_pair(&r, false, false);
+    step(&r, 0, before - 1, 40000, 41000);
+    hear(&r, (uint32_t)(before - 1));
+    step(&r, 1, 4 * before - 1, 43000, 43200);
+    step(&r, 1, 4 * before, 53000, 53200);
+    hear_answer(&r, (uint32_t)(before - 1), (uint32_t)(4 * before));
+    step(&r, 0, before, 80000, 81500);
+    step(&r, 0, before + 1, 120000, 121000);
+    hil_rounds_end(&r);
+    expect_rounds(&r, 1, 0);
+    hil_rounds_fini(&r);
+}
+
+/* Of a pair the node with the lower number asks. On a link without a return link no node does. */
+Test(rounds, a_pair_has_one_asker)
 {
     struct hil_rounds r;
 
-    open_pair(&r);
-    hil_rounds_link(&r, &(struct hil_round_link){2, 0, 2, -1, "links/away"});
-    hil_rounds_push(&r, 0, "links/away", 100);
-    hil_rounds_push(&r, 1u << 30, "links/there", 100); /* not its own */
-    hil_rounds_input(&r, &(struct hil_round_input){.link = 2, .sent = 1, .round_trip_ns = 5});
+    open_pair(&r, false, false);
+    hil_rounds_link(&r, &(struct hil_round_link){2, 0, 2, -1, false});
+    hil_rounds_input(&r, &(struct hil_round_input){2, 1, 1, 2, 0});
+    hear(&r, 1);
+    step(&r, 1, 1, 43000, 43200);
+    step(&r, 1u << 30, 1, 43000, 43200); /* no node has this number */
     cr_expect_eq(r.trip_count, 0);
-    hear_answer(&r, 2, 1, 1, 100, 50150);
-    hil_rounds_input(&r, &(struct hil_round_input){.link = 4,
-                                                   .step = 2,
-                                                   .sent = 2,
-                                                   .acted_on = 1,
-                                                   .round_trip_ns = 200,
-                                                   .asker = 1,
-                                                   .answerer = 0});
-    cr_assert_eq(r.trip_count, 2);
-    cr_expect_eq(r.trips[0]->whole.max, 100);
-    cr_expect_eq(r.trips[1]->asker, 1);
-    cr_expect_eq(r.trips[1]->answerer, 0);
-    cr_expect_eq(r.trips[1]->whole.max, 200);
+    step(&r, 0, 1, 40000, 41000);
+    hear_answer(&r, 1, 1);
+    step(&r, 0, 2, 80000, 81000);
+    expect_rounds(&r, 0, 0);
+    cr_expect_eq(r.trips[0]->asker, 0);
+    cr_expect_eq(r.trips[0]->answerer, 1);
     cr_expect_eq(hil_rounds_sender(&r, 7), 1);
+    cr_expect_eq(hil_rounds_receiver(&r, 7), 0);
     cr_expect_eq(hil_rounds_sender(&r, 9), -1);
     hil_rounds_fini(&r);
 }
@@ -550,10 +565,10 @@ static struct hil_traced_loops named_loops(void)
 {
     struct hil_traced_loops l = {0};
 
-    hil_loops_name(&l, 2, "cell[1]", "cell");
-    hil_loops_name(&l, 1, "cell[0]", "cell");
-    hil_loops_name(&l, 0, "boss", "boss");
-    hil_loops_name(&l, 3, "cell[2]", "cell");
+    hil_loops_name(&l, 2, "cell[1]", "cell", 1000);
+    hil_loops_name(&l, 1, "cell[0]", "cell", 1000);
+    hil_loops_name(&l, 0, "boss", "boss", 1000);
+    hil_loops_name(&l, 3, "cell[2]", "cell", 1000);
     return l;
 }
 
@@ -561,7 +576,7 @@ Test(loops, are_called_as_the_run_says)
 {
     struct hil_traced_loops l = named_loops();
 
-    hil_loops_name(&l, 1, "other", "other"); /* the first name is kept */
+    hil_loops_name(&l, 1, "other", "other", 1000); /* the first name is kept */
     cr_expect_str_eq(hil_loops_of(&l, 1)->name, "cell[0]");
     cr_expect_str_eq(hil_loops_of(&l, 0)->name, "boss");
     cr_expect_str_eq(hil_loops_of(&l, 7)->name, "node[7]", "one that said nothing");
@@ -622,7 +637,7 @@ Test(tracing, figures_of_more_arrays_than_colours)
     folder_open();
     for (unsigned node = 0; node < 10; node++) {
         snprintf(name, sizeof name, "a node with a very long name that \"is\" quoted %u", node);
-        hil_loops_name(&analysis.loops, node, name, name);
+        hil_loops_name(&analysis.loops, node, name, name, 1000);
         hil_loops_step(&analysis.loops, hil_loops_of(&analysis.loops, node), 100, 50, 70,
                        HIL_NO_AGE);
     }

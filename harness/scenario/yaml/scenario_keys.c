@@ -400,7 +400,7 @@ const struct scenario_key scenario_keys[] = {
 
     {"trace", "", "{}", NO_RANGE, "The LTTng trace of a run in real time; virtual time has none"},
     {"trace.enable", "", "false", NO_RANGE, "Trace the run into the folder ctf of its results"},
-    {"trace.buffer_kib", "KiB", "32768", RANGE(32, 4194304),
+    {"trace.buffer_kib", "KiB", "65536", RANGE(32, 4194304),
      "Size of each core's buffer, rounded up to a power of two; events that find it full are lost "
      "and counted"},
     {"trace.kernel", "", "true", NO_RANGE,
@@ -409,11 +409,11 @@ const struct scenario_key scenario_keys[] = {
      "Size of each core's buffer for kernel events; when it is full the oldest are lost"},
     {"trace.events", "", "{}", NO_RANGE, "Which events are traced"},
     {"trace.events.step", "", "true", NO_RANGE,
-     "Each step of each loop: its lateness, its duration, the age of its input"},
+     "Each step of each row of loops: its lateness, its duration, the ages of its inputs"},
     {"trace.events.miss", "", "true", NO_RANGE, "Each missed deadline"},
     {"trace.events.round_trip", "", "true", NO_RANGE,
-     "Each new message of a link that a node finds, with the round trip that it completes"},
-    {"trace.events.push", "", "true", NO_RANGE, "Each push of a variable"},
+     "In the event of a step: the new messages that it found, which give the round trips"},
+    {"trace.events.push", "", "false", NO_RANGE, "Each push of a variable"},
     {"trace.events.pull", "", "true", NO_RANGE, "Each pull of a variable"},
     {"trace.events.fence", "", "true", NO_RANGE, "Each fence"},
     {"trace.events.lock", "", "true", NO_RANGE,
