@@ -82,6 +82,22 @@ static bool atomic_is_lost_at(const struct loco_atomic_array *a, const struct lo
     return gone || (rc && loco_member_lost(member));
 }
 
+/* Whether all participants have lost the node, except those that this one has lost itself. */
+static bool atomic_is_lost_at_all(const struct loco_atomic_array *a, uint32_t node,
+                                  uint64_t timeout_ns)
+{
+    const struct loco_channel *c = &a->channel;
+
+    for (unsigned m = 0; m < c->member_count; m++)
+        if (!loco_member_lost(&c->members[m]) &&
+            !atomic_is_lost_at(a, &c->members[m], node, timeout_ns))
+            return false;
+    return true;
+}
+
+/* A participant that this one has lost may live, and still be connected with the node. So the
+ * others must have lost that participant as well: then nothing of either is placed at any of them.
+ */
 bool loco_atomic_gone(const struct loco_atomic_array *a, uint32_t node, uint64_t timeout_ns)
 {
     const struct loco_channel *c = &a->channel;
@@ -90,10 +106,10 @@ bool loco_atomic_gone(const struct loco_atomic_array *a, uint32_t node, uint64_t
     if (lost < 0 || !loco_member_lost(&c->members[lost]))
         return false;
     if (c->mgr->fabric->capabilities & LOCO_COHERENT)
-        return true; /* its stores ended when it did, at every node */
+        return true; /* it has ended, and so have its stores */
     for (unsigned m = 0; m < c->member_count; m++)
-        if (!loco_member_lost(&c->members[m]) &&
-            !atomic_is_lost_at(a, &c->members[m], node, timeout_ns))
+        if (loco_member_lost(&c->members[m]) && !c->members[m].away &&
+            !atomic_is_lost_at_all(a, c->members[m].node, timeout_ns))
             return false;
     return true;
 }

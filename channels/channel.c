@@ -142,9 +142,12 @@ static void channel_send(struct loco_channel *c, const struct loco_member *membe
     p->head.agreement = c->agreement.hash;
     snprintf(p->head.name, sizeof p->head.name, "%s", c->name);
     int rc = m->fabric->ops->send(m->node, member->node, p, sizeof p->head + body);
-    if (rc && rc != -ECONNRESET)
+    if (!rc || rc == -ECONNRESET)
+        return;
+    if (!c->failed)
         loco_log(m, LOCO_ERROR, "channel %s: cannot send to node %u: %s", c->name, member->node,
                  strerror(-rc));
+    channel_fail(c, rc);
 }
 
 static void channel_send_regions(struct loco_channel *c, const struct loco_member *member,
@@ -314,6 +317,26 @@ static bool channel_sizes_match(struct loco_channel *c, const struct loco_member
     return true;
 }
 
+/* Whether this node reaches the member's regions. On a coherent fabric it may have no room to map
+ * them. */
+static bool channel_reaches(struct loco_channel *c, unsigned i, const struct loco_packet *p)
+{
+    char text[200];
+
+    if (!(c->mgr->fabric->capabilities & LOCO_COHERENT))
+        return true;
+    for (unsigned n = 0; n < p->head.region_count; n++) {
+        const struct loco_region *r = channel_find_region(c, p->regions[n].name);
+        if (!r || loco_region_reach(r, i))
+            continue;
+        snprintf(text, sizeof text, "has region %s.%s in memory that node %u cannot map", c->name,
+                 r->name, c->mgr->id);
+        channel_refuse(c, &c->members[i], text);
+        return false;
+    }
+    return true;
+}
+
 static void channel_on_connect(struct loco_channel *c, unsigned i, const struct loco_packet *p)
 {
     struct loco_member *member = &c->members[i];
@@ -328,6 +351,8 @@ static void channel_on_connect(struct loco_channel *c, unsigned i, const struct 
         if (r)
             loco_copy(&r->peers[i], &p->regions[n].where, sizeof r->peers[i]);
     }
+    if (!channel_reaches(c, i, p))
+        return;
     int rc = loco_threads_link(c->mgr, member->node);
     if (rc) {
         loco_log(c->mgr, LOCO_ERROR, "channel %s: cannot open a link to node %u: %s", c->name,

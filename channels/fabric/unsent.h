@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes that may wait for one peer. If more would wait, the peer counts as lost. */
+/* Bytes that may wait for one peer. If more would wait, the peer counts as lost; on shm, where it
+ * may live and use this node's memory, the message is refused. */
 enum { LOCO_UNSENT_MAX = 16 << 20 };
 
 struct loco_unsent_message {

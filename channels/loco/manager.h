@@ -114,8 +114,10 @@ int loco_manager_open(struct loco_manager **manager, struct loco_fabric *fabric,
  * (UINT64_MAX: without a limit; 0 only asks). Returns
  *      0
  *      -ETIMEDOUT   unless timeout_ns is 0, a log line says which channel misses which nodes
- *      -EPROTO      an endpoint and a member's do not agree (logged at both nodes); or a node has
- *                   another node count than this one (logged; foreign_count is its count)
+ *      -EPROTO      an endpoint and a member's do not agree, or one of the two cannot map the
+ *                   other's memory (logged at both nodes); or a node has another node count than
+ *                   this one (logged; foreign_count is its count)
+ *      -ENOBUFS     a member does not take its control messages, and 16 MiB of them wait (logged)
  *      -ECONNRESET  a peer was lost before it was met
  *      or an error of opening links to a peer
  * The errors of an endpoint are returned until it is ended; a lost peer's, also until that is back.

@@ -539,7 +539,7 @@ static bool is_limited(size_t size)
 
 enum { LARGE = 256 << 20, UNLIMITED = 4 };
 
-/* The smaller of the two nodes: it must be told why the other is out of reach. */
+/* The smaller of the two nodes: both must be told why the other is out of reach. */
 static int meet_in_little_space(const char *directory)
 {
     struct loco_shared_region r;
@@ -554,13 +554,13 @@ static int meet_in_little_space(const char *directory)
     struct loco_wait wait = loco_wait_for(m, TEST_TIMEOUT);
     while (!said_so && !loco_relax(m, &wait))
         ;
-    int rc = loco_manager_ready(m, 1000000);
-    return said_so && (rc == -ECONNRESET || rc == -ETIMEDOUT) ? 0 : 3;
+    return said_so && loco_manager_ready(m, TEST_TIMEOUT) == -EPROTO ? 0 : 3;
 }
 
 Test(fences, an_arena_that_cannot_be_mapped_is_said)
 {
     char directory[TEMPORARY_SIZE];
+    struct loco_shared_region r;
     struct loco_manager *m;
     int status;
 
@@ -572,11 +572,88 @@ Test(fences, an_arena_that_cannot_be_mapped_is_said)
     if (child == 0)
         _exit(meet_in_little_space(directory));
     cr_assert_eq(open_node(&m, directory, 0, LARGE, NULL), 0);
+    cr_assert_eq(loco_shared_region_init(&r, m, NULL, "r", LOCO_ALL, 64), 0);
     cr_assert_eq(waitpid(child, &status, 0), child);
+    const int rc = loco_manager_ready(m, 0);
+    loco_shared_region_fini(&r);
     close_node(m);
     rmdir(directory);
     cr_assert(WIFEXITED(status));
     if (WEXITSTATUS(status) == UNLIMITED)
         cr_skip_test("a process's address space cannot be limited here");
+    cr_expect_eq(rc, -EPROTO, "it has been told");
     cr_assert_eq(WEXITSTATUS(status), 0);
+}
+
+static bool space_can_be_limited(void)
+{
+    int status;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        limit_space(64 << 20);
+        _exit(is_limited(LARGE));
+    }
+    return waitpid(child, &status, 0) == child && WEXITSTATUS(status);
+}
+
+static void pass(struct node *n, struct loco_sst *progress, uint64_t stage)
+{
+    uint64_t seen = 0;
+
+    loco_sst_store_mine(progress, &stage);
+    loco_sst_push_broadcast(progress);
+    for (uint32_t node = 0; node < n->count; node++)
+        AWAIT(n, node == n->id ||
+                     (!loco_owned_var_load(loco_sst_row(progress, node), &seen) && seen >= stage));
+}
+
+/* Nodes 0 and 2 have a channel for which node 1 has no room, while node 2 has the lock. */
+static void live_apart(struct node *n)
+{
+    const uint32_t other = 2 - n->id;
+    struct loco_sst progress;
+    struct loco_ticket_lock lock;
+    struct loco_shared_region large;
+
+    CHECK(n, loco_sst_init(&progress, n->mgr, NULL, "progress", LOCO_ALL, 8) == 0);
+    CHECK(n, loco_ticket_lock_init(&lock, n->mgr, NULL, "lock", 0, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    if (n->id == 1)
+        limit_space(64 << 20);
+    if (n->id == 2)
+        CHECK(n, loco_ticket_lock_acquire(&lock) == 0);
+    pass(n, &progress, 1);
+    if (n->id != 1) {
+        const struct loco_members members = {&other, 1};
+        CHECK(n, loco_shared_region_init(&large, n->mgr, NULL, "large", members, LARGE) == 0);
+        CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    } else {
+        AWAIT(n, strstr(n->log, "of node 0 (268435456 bytes)") &&
+                     strstr(n->log, "of node 2 (268435456 bytes)"));
+        CHECK(n, loco_ticket_lock_try(&lock) == -EBUSY);
+    }
+    pass(n, &progress, 2);
+    for (uint32_t node = 0; node < n->count; node++)
+        CHECK(n, !loco_peer_lost(n->mgr, node));
+    if (n->id == 2)
+        CHECK(n, loco_ticket_lock_release(&lock, LOCO_FENCE_GLOBAL) == 0);
+    CHECK(n, loco_ticket_lock_timed(&lock, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_ticket_lock_release(&lock, LOCO_FENCE_GLOBAL) == 0);
+    pass(n, &progress, 3);
+    if (n->id != 1)
+        loco_shared_region_fini(&large);
+    loco_ticket_lock_fini(&lock);
+    loco_sst_fini(&progress);
+}
+
+/* Two live processes do not lose each other: they would take each other's locks. */
+Test(fences, who_cannot_map_an_arena_takes_nobody_for_dead)
+{
+#if defined(LOCO_ASAN) || defined(LOCO_TSAN)
+    cr_skip_test("a sanitizer needs the address space that this test takes away");
+#endif
+    if (!space_can_be_limited())
+        cr_skip_test("a process's address space cannot be limited here");
+    cr_assert_eq(run_nodes(ON_PROCESSES, 3, live_apart, NULL), 0);
 }

@@ -865,3 +865,69 @@ Test(kvstore, a_call_that_waits_for_a_lock_begins_anew_with_each_one_served)
 {
     cr_assert_eq(run_nodes(ON_SIM, 1, served_store_body, NULL), 0);
 }
+
+/* --- who counts as dead ----------------------------------------------------------------------- */
+
+/* Steps that the nodes have taken, in the test's own memory. */
+static _Atomic unsigned apart_held, apart_tried, apart_cut, apart_left;
+
+static void await_step(struct node *n, const _Atomic unsigned *step, unsigned reached)
+{
+    while (*step < reached)
+        rest(n, 1000);
+}
+
+static void loses(struct node *n, uint32_t node)
+{
+    AWAIT(n, loco_peer_lost(n->mgr, node));
+}
+
+/* Node 1 loses nodes 2 and 3, which live and still have each other; its host has lost node 2 only.
+ * So node 2, which is in the lock, is not dead until node 3 has lost it, too. */
+static void apart_body(struct node *n)
+{
+    struct loco_ticket_lock lock;
+
+    CHECK(n, loco_ticket_lock_init(&lock, n->mgr, NULL, "lock", 0, LOCO_ALL, 0) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    if (n->id == 2) {
+        CHECK(n, loco_ticket_lock_acquire(&lock) == 0);
+        apart_held++;
+    }
+    await_step(n, &apart_held, 1);
+    if (n->id == 1) {
+        loco_sim_cut(n->fabric, 1, 3);
+        loses(n, 3);
+        loco_sim_cut(n->fabric, 0, 2);
+        loco_sim_cut(n->fabric, 1, 2);
+        loses(n, 2);
+        CHECK(n, loco_ticket_lock_timed(&lock, 100000) == -ETIMEDOUT);
+        apart_tried++;
+    }
+    await_step(n, &apart_tried, 1);
+    if (n->id == 3)
+        loco_sim_cut(n->fabric, 2, 3);
+    if (n->id == 3)
+        apart_cut++;
+    await_step(n, &apart_cut, 1);
+    if (n->id != 2) {
+        CHECK(n, loco_ticket_lock_timed(&lock, TEST_TIMEOUT) == 0);
+        CHECK(n, loco_ticket_lock_release(&lock, LOCO_FENCE_NONE) == 0);
+    }
+    apart_left++;
+    await_step(n, &apart_left, n->count);
+    loco_ticket_lock_fini(&lock);
+}
+
+static int run_apart(uint64_t seed)
+{
+    apart_held = apart_tried = apart_cut = apart_left = 0;
+    return seed ? run_chaos_nodes(seed, LOCO_SIM_DEFERRED, 4, apart_body, NULL)
+                : run_nodes(ON_SIM, 4, apart_body, NULL);
+}
+
+Test(ticket_lock, a_holder_that_another_still_has_is_not_dead)
+{
+    for (uint64_t seed = 0; seed <= SEEDS; seed++)
+        cr_assert_eq(run_apart(seed), 0);
+}

@@ -30,12 +30,11 @@ static struct shm *shm_of(const struct loco_fabric *fabric)
 
 static void shm_unmap(struct map *maps)
 {
-    for (int i = 0; i < SHM_ARENAS_MAX && maps[i].base; i++) {
-        if (maps[i].shared) {
+    for (int i = 0; i < SHM_ARENAS_MAX; i++) {
+        if (maps[i].shared)
             shm_unshare(&maps[i]);
-            continue;
-        }
-        munmap(maps[i].base, maps[i].size);
+        else if (maps[i].base)
+            munmap(maps[i].base, maps[i].size);
     }
 }
 
@@ -128,13 +127,16 @@ static int shm_arena_map(struct loco_node *base, size_t size, struct loco_arena 
     n->arenas[number] = map;
     loco_each_entry (&n->peers, id) {
         struct shm_peer *p = shm_peer_of(n, id);
-        if (p && p->up)
-            shm_post_arena(n, p, number);
+        const int told = p && p->up ? shm_post_arena(n, p, number) : 0;
+        if (told && told != -ECONNRESET)
+            rc = told;
     }
     pthread_mutex_unlock(&s->lock);
     if (say)
         shm_warn(n, "no huge pages are free: arenas are on ordinary pages (as root: sysctl "
                     "vm.nr_hugepages=64)");
+    if (rc)
+        return rc; /* a peer was not told of the arena, so nobody uses it */
     *arena = (struct loco_arena){.base = map.base, .size = map.size, .number = number};
     return 0;
 }

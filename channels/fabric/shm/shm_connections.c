@@ -71,25 +71,13 @@ static int connection_send_now(int socket, const void *data, size_t size, int fd
     return errno == EPIPE ? -ECONNRESET : -errno; /* the control thread will notice the end */
 }
 
-/* A process that a message cannot reach counts as lost. The shutdown lets the control thread find
- * the end of the connection. */
-static int connection_end(struct shm_connection *c, int error)
-{
-    shutdown(c->fd, SHUT_RDWR);
-    return error;
-}
-
 static int connection_enqueue(struct shm_connection *c, const void *data, size_t size, int fd)
 {
     const bool first = !c->unsent.first;
-
-    if (!loco_unsent_has_room(&c->unsent, size, (size_t)LOCO_UNSENT_MAX * (c->pairs + 1))) {
-        c->overrun = true;
-        return connection_end(c, -ECONNRESET);
-    }
     struct loco_unsent_message *m = loco_unsent_add(&c->unsent, data, size, NULL, 0);
+
     if (!m)
-        return connection_end(c, -ENOMEM);
+        return -ENOMEM;
     m->descriptor = fd;
     if (first)
         shm_watch(c->shm, EPOLL_CTL_MOD, c->fd, c, EPOLLIN | EPOLLOUT);
@@ -103,14 +91,15 @@ int shm_post(struct shm_connection *c, const void *data, size_t size, int fd)
     return rc == -EAGAIN ? connection_enqueue(c, data, size, fd) : rc;
 }
 
-void shm_post_file(struct shm_connection *c, uint32_t file)
+int shm_post_file(struct shm_connection *c, uint32_t file)
 {
     const struct shm_file_notice notice = {.kind = SHM_FILE, .file = file};
 
     if (c->has_file[file])
-        return;
-    c->has_file[file] = true;
-    shm_post(c, &notice, sizeof notice, c->shm->files[file].fd);
+        return 0;
+    int rc = shm_post(c, &notice, sizeof notice, c->shm->files[file].fd);
+    c->has_file[file] = !rc;
+    return rc;
 }
 
 /* Sends queued messages, as far as the socket takes them. Returns whether none are left. */
@@ -399,6 +388,13 @@ static bool greeting_on_refusal(struct shm_connection *c, const struct shm_greet
     return false;
 }
 
+/* The other process has ended. The shutdown lets the control thread find the end of the connection.
+ */
+static void connection_end(struct shm_connection *c)
+{
+    shutdown(c->fd, SHUT_RDWR);
+}
+
 /* Watches the other process's life. In another PID namespace only its socket tells. With the lock
  * held. */
 static void connection_watch_process(struct shm_connection *c)
@@ -406,7 +402,7 @@ static void connection_watch_process(struct shm_connection *c)
     const int process = shm_process_at(c->fd);
 
     if (process == -ESRCH)
-        connection_end(c, 0);
+        connection_end(c);
     if (process < 0)
         return;
     c->process_fd = process;
@@ -624,7 +620,7 @@ void shm_hear(struct shm_connection *c)
     int more = 1;
 
     if (c->process_fd >= 0 && shm_process_has_ended(c->process_fd))
-        connection_end(c, 0);
+        connection_end(c);
     c->heard = true;
     for (int i = 0; i < AT_ONCE && more > 0; i++)
         more = connection_receive(c);

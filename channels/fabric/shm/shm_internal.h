@@ -69,7 +69,6 @@ struct shm_connection {
     bool called;             /* this process called the other one */
     bool proven;             /* the other process knows the secret: its messages are accepted */
     bool heard;              /* the control thread is reading from it */
-    bool overrun;            /* too many messages to it wait: it counts as lost */
     uint32_t own, other;     /* the nodes that greet each other */
     struct loco_nonce nonce; /* this side's */
     struct loco_claim claim; /* of a caller that was answered: the claim that it has to prove */
@@ -211,10 +210,11 @@ bool shm_is_worth_saying(struct shm *shm);
 
 /* With the lock held: */
 
-/* Sends a message, or queues it if the socket has no room. With a descriptor, or -1. */
+/* Sends a message, or queues it if the socket has no room. With a descriptor, or -1. Returns 0 or a
+ * negative errno: the message is not sent. */
 int shm_post(struct shm_connection *connection, const void *data, size_t size, int fd);
 /* Sends one of this process's memory files, unless the other process has it already. */
-void shm_post_file(struct shm_connection *connection, uint32_t file);
+int shm_post_file(struct shm_connection *connection, uint32_t file);
 void shm_send_queued(struct shm_connection *connection);
 
 /* Returns the connection to the peer's process, and calls that process if there is none. The
@@ -261,7 +261,7 @@ int shm_meet(struct loco_node *node, uint32_t peer);
 
 /* Send a control message, or an arena, to a peer; with the lock held. */
 int shm_post_core(struct shm_node *node, struct shm_peer *peer, const void *message, size_t size);
-void shm_post_arena(struct shm_node *node, struct shm_peer *peer, uint32_t number);
+int shm_post_arena(struct shm_node *node, struct shm_peer *peer, uint32_t number);
 
 /* Adds a node to the process. Returns 0, -EINVAL if its `count` or `key` differs from the other
  * nodes', -EADDRINUSE, or another negative errno. */

@@ -58,7 +58,7 @@ static struct shm_head peer_head(const struct shm_node *n, const struct shm_peer
     return (struct shm_head){.kind = kind, .from = n->base.id, .to = p->id, .call = p->call};
 }
 
-void shm_post_arena(struct shm_node *n, struct shm_peer *p, uint32_t number)
+int shm_post_arena(struct shm_node *n, struct shm_peer *p, uint32_t number)
 {
     const struct map *a = &n->arenas[number];
     const struct shm_arena_notice notice = {.head = peer_head(n, p, SHM_ARENA),
@@ -67,8 +67,8 @@ void shm_post_arena(struct shm_node *n, struct shm_peer *p, uint32_t number)
                                             .offset = a->offset,
                                             .size = a->size};
 
-    shm_post_file(p->way, a->file);
-    shm_post(p->way, &notice, sizeof notice, -1);
+    int rc = shm_post_file(p->way, a->file);
+    return rc ? rc : shm_post(p->way, &notice, sizeof notice, -1);
 }
 
 int shm_post_core(struct shm_node *n, struct shm_peer *p, const void *message, size_t size)
@@ -82,6 +82,8 @@ int shm_post_core(struct shm_node *n, struct shm_peer *p, const void *message, s
         return -EMSGSIZE;
     if (!p->up)
         return -ECONNRESET;
+    if (!loco_unsent_has_room(&p->way->unsent, size, (size_t)LOCO_UNSENT_MAX * p->way->pairs))
+        return -ENOBUFS;
     m.head = peer_head(n, p, SHM_CORE);
     memcpy(m.data, message, size);
     return shm_post(p->way, &m, sizeof m.head + size, -1);
@@ -335,9 +337,9 @@ static void pair_on_met(struct shm_connection *c, const struct pair *pair, const
         peer_connect(pair->n, pair->p, c, h);
         return;
     }
-    pair->p->refused = true;
-    peer_part(c, h, SHM_UNFIT);
-    peer_lose(pair->n, pair->p, false);
+    pair->p->refused = true; /* it does not part: the peer would take this node for dead */
+    if (shm_is_worth_saying(c->shm))
+        shm_warn(pair->n, "a node came back too often, or there is no memory for it");
 }
 
 static void pair_on_parting(struct shm_connection *c, const struct pair *pair, uint32_t reason)
@@ -372,8 +374,7 @@ static int pair_map_arena(struct shm_connection *c, const struct pair *pair,
 {
     struct map *maps = pair->p->arenas->maps;
 
-    if (a->file >= SHM_FILES || a->number >= SHM_ARENAS_MAX || maps[a->number].base ||
-        (a->number > 0 && !maps[a->number - 1].base))
+    if (a->file >= SHM_FILES || a->number >= SHM_ARENAS_MAX || maps[a->number].base)
         return -EPROTO;
     if (c->files[a->file] < 0)
         return -EMFILE; /* the kernel had no room for the descriptor */
@@ -386,14 +387,15 @@ static int pair_map_arena(struct shm_connection *c, const struct pair *pair,
     return rc;
 }
 
-/* Maps an arena of the peer. If that fails, the peer cannot be used, and the two part. */
+/* Maps an arena of the peer. If that fails, the channels that have regions there fail. The two do
+ * not part: both live, and neither may take the other for dead. */
 static void pair_on_arena(struct shm_connection *c, const struct pair *pair,
                           const struct shm_arena_notice *a)
 {
     int rc = pair_map_arena(c, pair, a);
     char text[160];
 
-    if (!rc)
+    if (!rc || !shm_is_worth_saying(c->shm))
         return;
     snprintf(text, sizeof text, "node %u cannot map arena %u of node %u (%llu bytes): %s",
              pair->n->base.id, a->number, pair->p->id, (unsigned long long)a->size,
@@ -401,9 +403,6 @@ static void pair_on_arena(struct shm_connection *c, const struct pair *pair,
              : rc == -EPROTO ? "its file, or its number, is another"
                              : strerror(-rc));
     shm_warn(pair->n, text);
-    pair->p->refused = true;
-    peer_part(c, &a->head, SHM_UNFIT);
-    peer_lose(pair->n, pair->p, false);
 }
 
 static void pair_on_core(const struct pair *pair, const unsigned char *data, size_t size)
@@ -475,19 +474,9 @@ bool shm_peer_refused(struct shm_connection *c, bool absent)
     return first;
 }
 
-static void peer_say_overrun(const struct shm_node *n, const struct shm_peer *p)
-{
-    char text[160];
-
-    snprintf(text, sizeof text, "node %u: node %u did not take %u MiB of control messages",
-             n->base.id, p->id, LOCO_UNSENT_MAX >> 20);
-    shm_warn((struct shm_node *)n, text);
-}
-
 void shm_connection_lost(struct shm_connection *c)
 {
     struct shm *s = c->shm;
-    bool overrun = c->overrun;
 
     pthread_mutex_lock(&s->lock);
     struct shm_node *first = s->nodes;
@@ -497,12 +486,8 @@ void shm_connection_lost(struct shm_connection *c)
     for (struct shm_node *n = first; n; n = n->next) {
         loco_each_entry (&n->peers, id) {
             struct shm_peer *p = shm_peer_of(n, id);
-            if (!p || p->way != c)
-                continue;
-            if (overrun)
-                peer_say_overrun(n, p);
-            overrun = false; /* say it once */
-            peer_lose(n, p, false);
+            if (p && p->way == c)
+                peer_lose(n, p, false);
         }
     }
 }

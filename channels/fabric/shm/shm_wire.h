@@ -40,8 +40,8 @@ enum shm_kind {
 };
 
 /* Reasons of a refusal: FOREIGN, it is of another network; UNPROVEN, it does not know the secret;
- * ABSENT, the node is not here. Reasons of a parting: ABSENT; TAKEN, the id is in use; UNFIT, its
- * memory cannot be mapped; LEFT, it closed in order. */
+ * ABSENT, the node is not here. Reasons of a parting: ABSENT; TAKEN, the id is in use; UNFIT, it
+ * came back too often; LEFT, it closed in order. */
 enum shm_reason { SHM_FOREIGN, SHM_UNPROVEN, SHM_ABSENT, SHM_TAKEN, SHM_UNFIT, SHM_LEFT };
 
 /* Hello, answer, proof and refusal. */

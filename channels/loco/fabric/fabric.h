@@ -107,6 +107,12 @@ struct loco_wait {
  *        Its operations fail, or go to the old peer's memory, which stays while the link is open
  *        (with reach(): while the node is open). It can still be posted to, polled and closed.
  *      - A link that is opened after the second peer_up reaches the new peer only.
+ *
+ * A peer that is lost has not always died: a connection may break while both nodes live. Then each
+ * of the two loses the other, and a third node may keep both. So locks of a lost node are freed
+ * only when every participant has lost it. A LOCO_COHERENT fabric cannot take back a store that is
+ * under way. There a peer is lost only when it has closed, or its process has ended; what this node
+ * cannot map, or cannot send, is an error of the channel that needs it.
  */
 struct loco_events {
     void (*peer_up)(void *arg, uint32_t peer);
@@ -162,7 +168,8 @@ struct loco_fabric_ops {
     /* Connects with a peer, now or when it is there, and again whenever it comes back. Both nodes
      * call it; the connection may be made once one of them has. Called once for each peer. */
     int (*meet)(struct loco_node *node, uint32_t peer);
-    /* Sends a control message: reliably, in order, and after every arena mapped before it. */
+    /* Sends a control message: reliably, in order, and after every arena mapped before it. -ENOBUFS
+     * or -ENOMEM: it is not sent, since too many messages to the peer wait already. */
     int (*send)(struct loco_node *node, uint32_t peer, const void *message, size_t size);
     /* Maps zeroed memory that peers may reach. It lives as long as the node. */
     int (*arena_map)(struct loco_node *node, size_t size, struct loco_arena *arena);
