@@ -8,14 +8,24 @@
 #include "../loco/fence.h"
 #include "../room.h"
 #include "../thread_links.h"
-#include "kvstore_index.h"
 #include "kvstore_left.h"
+#include "kvstore_locks.h"
 #include "kvstore_slots.h"
 #include "kvstore_tracker.h"
 
 /* --- setup -------------------------------------------------------------------------------- */
 
 enum { CALLS = 16, KEYS_A_LOCK = 4, LOCKS_EACH_MIN = 64 };
+
+/* Reads, updates, and inserts with deletes have calls of their own: inserts and deletes wait for
+ * every node's tracker, and those that ran out of time keep their calls as long as one stands
+ * still. */
+enum { SORTS = 3 };
+
+static size_t store_calls(const struct loco_kvstore *s)
+{
+    return (size_t)SORTS * s->config.calls;
+}
 
 static bool store_config_is_sound(const struct loco_kvstore_config *c, uint32_t nodes)
 {
@@ -40,11 +50,11 @@ static void store_config_complete(struct loco_kvstore_config *c, uint32_t nodes)
 
 static int store_make_calls(struct loco_kvstore *s)
 {
-    s->calls = calloc(s->config.calls, sizeof(struct loco_kv_window *));
-    s->calling = calloc(s->config.calls, sizeof *s->calling);
+    s->calls = calloc(store_calls(s), sizeof(struct loco_kv_window *));
+    s->calling = calloc(store_calls(s), sizeof *s->calling);
     if (!s->calls || !s->calling)
         return -ENOMEM;
-    for (unsigned i = 0; i < s->config.calls; i++) {
+    for (size_t i = 0; i < store_calls(s); i++) {
         int rc = loco_kv_window_open(&s->calls[i], s, 1);
         if (rc)
             return rc;
@@ -133,7 +143,7 @@ int loco_kvstore_fini_timed(struct loco_kvstore *s, uint64_t timeout_ns)
         return 0;
     if (store_settle(s, timeout_ns))
         return -ETIMEDOUT;
-    for (unsigned i = 0; s->calls && i < s->config.calls; i++)
+    for (size_t i = 0; s->calls && i < store_calls(s); i++)
         loco_kv_window_close(s->calls[i]);
     free(s->calls);
     free(s->calling);
@@ -149,65 +159,133 @@ int loco_kvstore_fini_timed(struct loco_kvstore *s, uint64_t timeout_ns)
 
 /* --- one operation at a time ---------------------------------------------------------------- */
 
-/* The state of one of the node's calls. A call that was left is finished by the tracker. */
-enum { CALL_FREE, CALL_TAKEN, CALL_LEFT };
+/* The state of one of the node's calls. A call that was left is finished by the tracker. Its state
+ * is LEFT plus what it waits for: the answer of a node, or a lock. */
+enum { CALL_FREE, CALL_TAKEN, CALL_LEFT, CALL_STATES = 4 };
 
-static bool call_change(struct loco_kvstore *s, unsigned i, uint32_t from, uint32_t to)
+static uint32_t left_for_node(uint32_t node)
 {
-    return atomic_load_explicit(&s->calling[i], memory_order_relaxed) == from &&
-           atomic_compare_exchange_strong_explicit(&s->calling[i], &from, to, memory_order_acquire,
-                                                   memory_order_relaxed);
+    return CALL_LEFT + CALL_STATES * 2 * node;
+}
+
+static uint32_t left_for_lock(const struct loco_kv_op *op)
+{
+    const uint32_t lock = op->lock_host * kv_op_store(op)->locks_each + op->lock_index;
+
+    return CALL_LEFT + CALL_STATES * (2 * lock + 1); /* if it wraps, two locks count as one */
+}
+
+static uint32_t left_for(const struct loco_kv_op *op)
+{
+    if (!op->ack.thread || loco_ack_query(&op->ack))
+        return left_for_lock(op);
+    return left_for_node(64 * op->ack.group + (uint32_t)__builtin_ctzll(op->ack.peers));
+}
+
+/* Whether a call would wait for something that a call waits for which was left. It would be left as
+ * well, so one node or lock that does not move would use up all calls. */
+static bool call_would_follow(const struct loco_kvstore *s, enum loco_kv_kind kind, uint64_t key)
+{
+    struct loco_kv_op op = {.window = s->calls[0], .hash = kv_hash(key)};
+    uint32_t lock = CALL_FREE, lock_host = CALL_FREE, host = CALL_FREE;
+
+    if (kv_op_guess(&op))
+        host = left_for_node(op.host);
+    if (kind != LOCO_KV_READ) {
+        kv_lock_find(&op, s);
+        lock = left_for_lock(&op);
+        lock_host = left_for_node(op.lock_host);
+    }
+    for (size_t i = 0; i < store_calls(s); i++) {
+        const uint32_t state = atomic_load_explicit(&s->calling[i], memory_order_relaxed);
+        if (state % CALL_STATES == CALL_LEFT &&
+            (state == lock || state == lock_host || state == host))
+            return true;
+    }
+    return false;
+}
+
+static bool call_begin(struct loco_kvstore *s, size_t i)
+{
+    uint32_t state = CALL_FREE;
+
+    return atomic_load_explicit(&s->calling[i], memory_order_relaxed) == state &&
+           atomic_compare_exchange_strong_explicit(&s->calling[i], &state, CALL_TAKEN,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+/* Finds a free call. Returns its number, or -EBUSY. */
+static int call_find(struct loco_kvstore *s, enum loco_kv_kind kind, uint64_t key)
+{
+    static const unsigned sorts[] = {
+        [LOCO_KV_UPDATE] = 1, [LOCO_KV_INSERT] = 2, [LOCO_KV_DELETE] = 2};
+    const size_t first = (size_t)sorts[kind] * s->config.calls;
+
+    if (atomic_load_explicit(&s->left, memory_order_relaxed) > 0 && call_would_follow(s, kind, key))
+        return -EBUSY;
+    for (size_t i = first; i < first + s->config.calls; i++)
+        if (call_begin(s, i))
+            return (int)i;
+    return -EBUSY;
 }
 
 /* Waits for a free call. Returns its number, or -ETIMEDOUT. */
-static int call_take(struct loco_kvstore *s, struct loco_wait *wait)
+static int call_take(struct loco_kvstore *s, enum loco_kv_kind kind, uint64_t key,
+                     struct loco_wait *wait)
 {
     for (;;) {
-        for (unsigned i = 0; i < s->config.calls; i++)
-            if (call_change(s, i, CALL_FREE, CALL_TAKEN))
-                return (int)i;
+        const int taken = call_find(s, kind, key);
+        if (taken >= 0)
+            return taken;
         if (loco_relax(s->channel.mgr, wait))
             return -ETIMEDOUT;
     }
 }
 
-static void call_free(struct loco_kvstore *s, unsigned i)
+static void call_free(struct loco_kvstore *s, size_t i)
 {
     atomic_store_explicit(&s->calling[i], CALL_FREE, memory_order_release);
 }
 
 /* Leaves a call that ran out of time to the tracker. */
-static void call_leave(struct loco_kvstore *s, unsigned i)
+static void call_leave(struct loco_kvstore *s, size_t i)
 {
-    loco_kv_window_op(s->calls[i], 0)->left = true;
+    struct loco_kv_op *op = loco_kv_window_op(s->calls[i], 0);
+
+    op->left = true;
     loco_place_stores();
-    atomic_store_explicit(&s->calling[i], CALL_LEFT, memory_order_release);
+    atomic_store_explicit(&s->calling[i], left_for(op), memory_order_release);
     atomic_fetch_add(&s->left, 1);
 }
 
 void kv_calls_move_on(struct loco_kvstore *s)
 {
-    for (unsigned i = 0; atomic_load(&s->left) > 0 && i < s->config.calls; i++) {
-        if (atomic_load_explicit(&s->calling[i], memory_order_acquire) != CALL_LEFT ||
-            !kv_op_move_on(loco_kv_window_op(s->calls[i], 0)))
+    for (size_t i = 0; atomic_load(&s->left) > 0 && i < store_calls(s); i++) {
+        const uint32_t state = atomic_load_explicit(&s->calling[i], memory_order_acquire);
+        if (state % CALL_STATES != CALL_LEFT || !kv_op_move_on(loco_kv_window_op(s->calls[i], 0)))
             continue;
         atomic_fetch_sub(&s->left, 1);
         call_free(s, i);
     }
 }
 
-typedef void call_start_fn(struct loco_kv_op *op, uint64_t key, const void *value);
-
-static void call_start_read(struct loco_kv_op *op, uint64_t key, const void *value)
+static void call_start(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t key,
+                       const void *value)
 {
-    (void)value;
-    loco_kv_start_read(op, key);
-}
-
-static void call_start_delete(struct loco_kv_op *op, uint64_t key, const void *value)
-{
-    (void)value;
-    loco_kv_start_delete(op, key);
+    switch (kind) {
+    case LOCO_KV_READ:
+        loco_kv_start_read(op, key);
+        break;
+    case LOCO_KV_INSERT:
+        loco_kv_start_insert(op, key, value);
+        break;
+    case LOCO_KV_UPDATE:
+        loco_kv_start_update(op, key, value);
+        break;
+    case LOCO_KV_DELETE:
+        loco_kv_start_delete(op, key);
+        break;
+    }
 }
 
 /* Returns until when the caller may sleep. An operation gives up only when it is polled, so its
@@ -239,19 +317,19 @@ static int call_wait(const struct loco_kvstore *s, struct loco_kv_op *op, struct
     return 0;
 }
 
-static int call_and_wait(struct loco_kvstore *s, call_start_fn *start, uint64_t key,
+static int call_and_wait(struct loco_kvstore *s, enum loco_kv_kind kind, uint64_t key,
                          const void *value, void *got, uint64_t timeout_ns)
 {
     struct loco_wait wait = loco_wait_for(s->channel.mgr, timeout_ns);
 
     if (!loco_self(s->channel.mgr))
         return -EPERM;
-    const int taken = call_take(s, &wait);
+    const int taken = call_take(s, kind, key, &wait);
     if (taken < 0)
         return taken;
-    const unsigned i = (unsigned)taken;
+    const size_t i = (size_t)taken;
     struct loco_kv_op *op = loco_kv_window_op(s->calls[i], 0);
-    start(op, key, value);
+    call_start(op, kind, key, value);
     if (call_wait(s, op, &wait)) {
         call_leave(s, i);
         return -ETIMEDOUT;
@@ -266,23 +344,23 @@ static int call_and_wait(struct loco_kvstore *s, call_start_fn *start, uint64_t 
 int loco_kvstore_insert_timed(struct loco_kvstore *s, uint64_t key, const void *value,
                               uint64_t timeout_ns)
 {
-    return call_and_wait(s, loco_kv_start_insert, key, value, NULL, timeout_ns);
+    return call_and_wait(s, LOCO_KV_INSERT, key, value, NULL, timeout_ns);
 }
 
 int loco_kvstore_update_timed(struct loco_kvstore *s, uint64_t key, const void *value,
                               uint64_t timeout_ns)
 {
-    return call_and_wait(s, loco_kv_start_update, key, value, NULL, timeout_ns);
+    return call_and_wait(s, LOCO_KV_UPDATE, key, value, NULL, timeout_ns);
 }
 
 int loco_kvstore_delete_timed(struct loco_kvstore *s, uint64_t key, uint64_t timeout_ns)
 {
-    return call_and_wait(s, call_start_delete, key, NULL, NULL, timeout_ns);
+    return call_and_wait(s, LOCO_KV_DELETE, key, NULL, NULL, timeout_ns);
 }
 
 int loco_kvstore_read_timed(struct loco_kvstore *s, uint64_t key, void *value, uint64_t timeout_ns)
 {
-    return call_and_wait(s, call_start_read, key, NULL, value, timeout_ns);
+    return call_and_wait(s, LOCO_KV_READ, key, NULL, value, timeout_ns);
 }
 
 int loco_kvstore_insert(struct loco_kvstore *s, uint64_t key, const void *value)

@@ -61,7 +61,8 @@ struct loco_kvstore_config {
     /* Optional; 0 takes the default. */
     enum loco_kv_placement placement; /* default LOCO_KV_AT_LOCK */
     uint32_t locks;    /* of all nodes together; default one for four keys, at least 64 a node */
-    unsigned calls;    /* synchronous calls of one node at a time; more have to wait; default 16 */
+    unsigned calls;    /* of one node at a time: so many synchronous reads, as many updates, and as
+                        * many inserts and deletes; more have to wait; default 16 */
     uint64_t torn_ns;  /* how long a read of a half-written slot is tried again; default 100 ms */
     uint64_t owner_ns; /* how long a lock may stand still once a node is lost; default 2 s */
     uint64_t room[4];
@@ -147,7 +148,8 @@ int loco_kvstore_read(struct loco_kvstore *store, uint64_t key, void *value);
 
 /* Do the same, but wait for at most `timeout_ns`; -ETIMEDOUT after that. The write may then take
  * effect at any later moment, or never; reading the key tells. The tracker finishes the operation,
- * and gives back the lock that it holds or waits for. Until then it is one of the node's `calls`.
+ * and gives back the lock that it holds or waits for. Until then it is one of the node's `calls`,
+ * and a call that would wait for the same lock, or for the same node's answer, does not begin.
  * An insert or a delete may return up to 10 ms late, if another thread of the node has sent the
  * store's last message over a network, and it is not yet placed. */
 int loco_kvstore_insert_timed(struct loco_kvstore *store, uint64_t key, const void *value,

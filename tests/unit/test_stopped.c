@@ -17,14 +17,14 @@
 #include "channels/thread_links.h"
 #include "tests/nodes.h"
 
-enum { NODES = 3, STILL = 2, QUEUED = 2, RING = 256, WINDOW = 4, STILLS_KEY = 0 };
+enum { NODES = 3, STILL = 2, QUEUED = 2, RING = 256, WINDOW = 4, CALLS = 8, STILLS_KEY = 0 };
 
 /* Of a process: the first, the second, and a tracker for each store. */
 enum { THREADS = 5 };
 
 /* The time limit of a wait that must time out: more than a round trip. And a time longer than all
  * such waits on the simulator. */
-static const uint64_t SHORT_NS = 200000, SLEEP_NS = 10000000;
+static const uint64_t SHORT_NS = 200000, SLEEP_NS = 20000000;
 
 /* Enough to attach, if all peers answer. */
 static const uint64_t ATTACH_NS = 500000000;
@@ -119,7 +119,7 @@ static unsigned threads_that_attached(const struct node *n)
 
 static void members_open(struct members *m, struct node *n)
 {
-    const struct loco_kvstore_config config = {.value_size = 8, .capacity = 64, .calls = 8};
+    const struct loco_kvstore_config config = {.value_size = 8, .capacity = 64, .calls = CALLS};
 
     *m = (struct members){.n = n, .serves = true};
     CHECK(n, loco_kvstore_init(&m->kv, n->mgr, NULL, "kv", &config) == 0);
@@ -280,6 +280,24 @@ static void store_waits(struct members *m, uint64_t near, uint64_t far)
     CHECK(n, loco_kvstore_update_timed(&m->kv, own, &value, SHORT_NS) == -ETIMEDOUT);
     CHECK(n, loco_kvstore_delete_timed(&m->kv, own, SHORT_NS) == -ETIMEDOUT);
     CHECK(n, loco_kvstore_read_timed(&m->kv, own, &got, SHORT_NS) != 0);
+}
+
+/* Many more calls are given up than a node has. What does not wait for the stopped member goes on.
+ */
+static void calls_go_on(struct members *m, uint64_t near, uint64_t far)
+{
+    struct node *n = m->n;
+    const uint64_t first = 30000 + 10000 * n->id, value = 7;
+    uint64_t got;
+
+    for (uint64_t i = 0; i <= CALLS; i++) {
+        const uint64_t own = key_at(m, n->id, first + 100 * i);
+        CHECK(n, loco_kvstore_insert_timed(&m->kv, own, &value, SHORT_NS) == -ETIMEDOUT);
+        CHECK(n, loco_kvstore_update_timed(&m->kv, key_at(m, n->id, first), &value, SHORT_NS) != 0);
+        CHECK(n, unanswered(n, loco_kvstore_read_timed(&m->kv, far, &got, SHORT_NS)));
+    }
+    CHECK(n, loco_kvstore_read_timed(&m->kv, near, &got, TEST_TIMEOUT) == 0 && got == 5);
+    CHECK(n, loco_kvstore_update_timed(&m->kv, near, &got, TEST_TIMEOUT) == 0);
 }
 
 /* An operation that ran out of time, and an acknowledgement by a tracker's thread, are on their way
@@ -444,6 +462,7 @@ static void others_wait(struct members *m, uint64_t near, uint64_t far)
     queues_wait(m);
     ring_waits(m);
     store_waits(m, near, far);
+    calls_go_on(m, near, far);
     window_waits(m, near, far);
     if (!on_sim(m->n)) {
         second_waits(m);
