@@ -20,7 +20,7 @@ Result = collections.namedtuple("Result", "verdict name why seconds")
 
 # How the programs and scripts say what became of a test, a workload's seeds, or a mutant.
 LINES = [
-    re.compile(r"  (?P<verdict>ok|skipped|FAILED)[^:]*: (?P<name>[^:]+)(: (?P<why>.*?))?"
+    re.compile(r"  (?P<verdict>ok|skipped|FAILED)[^:]*: (?P<name>[^:]+?)(: (?P<why>.*?))?"
                r"( \((?P<seconds>[\d.]+) s\))?$"),
     re.compile(r"(?P<name>\w+) +\d+ of \d+ seeds (?P<verdict>pass)(?P<why>)  (?P<seconds>[\d.]+) s$"),
     re.compile(r"(?P<name>\w+) +\d+ of \d+ seeds pass, then (?P<why>seed \d+ (?P<verdict>FAILS))"
@@ -137,8 +137,6 @@ def end_all():
         for pid in found:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            with contextlib.suppress(FileNotFoundError):  # Criterion does not heed TMPDIR
-                os.unlink(f"/tmp/criterion_{pid}.sock")
         for _ in reap():
             pass
         time.sleep(0.01)
