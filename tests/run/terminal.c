@@ -1,6 +1,5 @@
 #include "terminal.h"
 
-#include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
@@ -12,6 +11,8 @@
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "tests/runner/test.h"
 
 static const double too_long_s = 30;
 

@@ -2,7 +2,6 @@
  * `hiloco doctor` from outside, and what it does in `hiloco run`: on this machine, whatever it is
  * like, and on machines of files.
  */
-#include <criterion/criterion.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "process.h"
+#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(doctor, ALONE, .init = workspace_open_alone, .fini = workspace_close);

@@ -4,16 +4,15 @@
  * drawn from, whatever gnuplot makes of them. If a change of the code is meant to change a figure:
  * make figure.
  */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "process.h"
+#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(figure, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+TestSuite(figure, .init = workspace_open, .fini = workspace_close);
 
 /* The first line says how it was made: "# hiloco sweep ...", or "# hiloco run ...". */
 static char *command_of_sums(const char *path)
@@ -25,9 +24,9 @@ static char *command_of_sums(const char *path)
     return sums + 2;
 }
 
-ParameterizedTestParameters(figure, of_a_document_is_what_the_code_draws)
+TestParameters(figure, of_a_document_is_what_the_code_draws)
 {
-    return each_file_of("docs/*.sum");
+    return count_files_of("docs/*.sum");
 }
 
 ParameterizedTest(size_t *i, figure, of_a_document_is_what_the_code_draws)

@@ -1,7 +1,6 @@
 /*
  * The folder of results: an earlier run's are replaced as a whole, or the folder is refused.
  */
-#include <criterion/criterion.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,6 +15,7 @@
 
 #include "process.h"
 #include "results.h"
+#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(results, .init = workspace_open, .fini = workspace_close);

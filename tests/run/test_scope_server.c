@@ -2,7 +2,6 @@
  * `hiloco scope`: who may have the page and what it shows, and that no client stalls the server,
  * breaks it or disturbs the run.
  */
-#include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -16,10 +15,11 @@
 
 #include "process.h"
 #include "results.h"
+#include "tests/runner/test.h"
 #include "web.h"
 #include "workspace.h"
 
-TestSuite(scope_server, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+TestSuite(scope_server, .init = workspace_open, .fini = workspace_close);
 
 /* --- a run to look at ------------------------------------------------------------------------- */
 

@@ -1,6 +1,5 @@
 #include "litmus.h"
-
-#include <criterion/criterion.h>
+#include "tests/runner/test.h"
 
 enum { SEEDS = 3000 };
 

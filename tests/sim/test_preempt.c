@@ -3,7 +3,6 @@
  * them apart. This file is compiled as the channels are for the simulator: the thread may be
  * suspended after each of its accesses. Under other sanitizers nothing interrupts it.
  */
-#include <criterion/criterion.h>
 #include <pthread.h>
 
 #include "channels/fabric/sanitizers.h"
@@ -11,6 +10,7 @@
 #include "channels/loco/thread.h"
 #include "channels/thread_links.h"
 #include "tests/nodes.h"
+#include "tests/runner/test.h"
 
 #if defined(LOCO_TSAN)
 enum { INTERRUPTED = 1 };

@@ -1,5 +1,4 @@
 /* Damaged input ends the process that reads it, and no other. */
-#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 
 #include "harness/base/apart.h"
 #include "harness/launch/launcher.h"
+#include "tests/runner/test.h"
 
 static char said[512];
 

@@ -1,12 +1,10 @@
 /* Tests the blocks of a signal, and how they are packed: nothing that is visible may be lost. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../harness/report/pack.h"
-
-TestSuite(blocks, .timeout = 120);
+#include "tests/runner/test.h"
 
 /* Makes a signal of so many rows, 1 ms apart. */
 struct signal {

@@ -3,7 +3,6 @@
  * machine that is set up well, with that thing wrong, and with it unreadable. The machines are
  * trees of files.
  */
-#include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "harness/doctor/doctor.h"
 #include "harness/doctor/measure.h"
 #include "harness/scenario/system.h"
+#include "tests/runner/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,6 +1,5 @@
 /* Tests real time without a network: the clock, the waits, the accounting, and the requests to the
  * kernel. */
-#include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -13,6 +12,7 @@
 #include "channels/fabric/sanitizers.h"
 #include "harness/run/executor.h"
 #include "harness/run/privileges.h"
+#include "tests/runner/test.h"
 
 /* --- the clock ---------------- */
 

@@ -1,5 +1,4 @@
 /* Tests the display of `hiloco top`: text, order, and the chart. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,6 +7,7 @@
 
 #include "harness/base/digits.h"
 #include "harness/top/table.h"
+#include "tests/runner/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -2,7 +2,6 @@
  * Tests tracing without LTTng: the hooks, the traffic with tracefs, and the arithmetic of the
  * analysis.
  */
-#include <criterion/criterion.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -21,6 +20,7 @@
 #include "harness/tracing/tracefs.h"
 #include "svg_texts.h"
 #include "tests/nodes.h"
+#include "tests/runner/test.h"
 
 /* --- the channels' hook ----------------------------------------------------------------------- */
 

@@ -3,7 +3,6 @@
  * frames, whole, in pieces and malformed; and the access check of the scope.
  */
 #include <arpa/inet.h>
-#include <criterion/criterion.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include "../../harness/scope/gate.h"
 #include "../../harness/scope/websocket.h"
+#include "tests/runner/test.h"
 
 /* --- the handshake ---------------------------------------------------------------------------- */
 
