@@ -32,8 +32,8 @@ struct browser {
 
 static const char *browser_program(void)
 {
-    static const char *const names[] = {"/usr/bin/chromium", "/usr/bin/chromium-browser",
-                                        "/usr/bin/google-chrome"};
+    static const char *const names[] = {"/usr/bin/chromium-headless-shell", "/usr/bin/chromium",
+                                        "/usr/bin/chromium-browser", "/usr/bin/google-chrome"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (access(names[i], X_OK) == 0)
