@@ -27,8 +27,8 @@
 #include "tests/runner/test.h"
 #include "workspace.h"
 
-/* Commands may run in real time, and take the cores. */
-TestSuite(documents, ALONE, .init = workspace_open_alone, .fini = workspace_close);
+TestSuite(documents, .init = workspace_open, .fini = workspace_close);
+TestSuite(documents_by_the_clock, ALONE, .init = workspace_open_alone, .fini = workspace_close);
 
 static const char fence[] = "```", shell[] = "```sh", not_run[] = "<!-- not run: ";
 
@@ -241,38 +241,75 @@ static unsigned run_document(const char *path, unsigned *failures)
     return count;
 }
 
-/* README.md, then the documents of docs/. */
-static const char *document_at(size_t i, size_t *count)
+/* Commands against the clock take the cores. */
+static bool is_by_the_clock(const char *path)
 {
-    static glob_t files;
+    static const char *const words[] = {"realtime", "converter configs/", "hiloco doctor "};
+    FILE *document = fopen(path, "r");
+    static struct block b;
+    unsigned line = 0;
+    bool found = false;
 
-    if (!files.gl_pathc) {
-        cr_assert_eq(glob("README.md", GLOB_NOCHECK, NULL, &files), 0);
-        cr_assert_eq(glob("docs/*.md", GLOB_APPEND, NULL, &files), 0);
-    }
-    *count = files.gl_pathc;
-    return i < *count ? files.gl_pathv[i] : NULL;
+    cr_assert_not_null(document, "%s is not there", path);
+    while (next_block(document, &line, &b))
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+            found |= !b.reason[0] && strstr(b.text, words[i]);
+    fclose(document);
+    return found;
+}
+
+enum { DOCUMENTS_MAX = 100 };
+
+/* README.md, then the documents of docs/, of those that are by the clock or are not. */
+static size_t documents(bool by_the_clock, const char *paths[DOCUMENTS_MAX])
+{
+    glob_t files;
+    size_t count = 0;
+
+    cr_assert_eq(glob("README.md", GLOB_NOCHECK, NULL, &files), 0);
+    cr_assert_eq(glob("docs/*.md", GLOB_APPEND, NULL, &files), 0);
+    cr_assert_lt(files.gl_pathc, DOCUMENTS_MAX);
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        if (is_by_the_clock(files.gl_pathv[i]) == by_the_clock)
+            paths[count++] = files.gl_pathv[i];
+    return count;
+}
+
+static void expect_works(bool by_the_clock, size_t i)
+{
+    const char *paths[DOCUMENTS_MAX];
+    unsigned failures = 0;
+
+    cr_assert_lt(i, documents(by_the_clock, paths));
+    prepare(paths[i]);
+    unsigned blocks = run_document(paths[i], &failures);
+    cr_expect_eq(failures, 0, "%s: %u blocks fail", paths[i], failures);
+    if (strcmp(paths[i], "README.md") == 0)
+        cr_expect_geq(blocks, 1, "%s shows no command", paths[i]);
+}
+
+TestParameters(documents_by_the_clock, every_command_shown_works)
+{
+    const char *paths[DOCUMENTS_MAX];
+
+    return documents(true, paths);
+}
+
+ParameterizedTest(size_t *i, documents_by_the_clock, every_command_shown_works)
+{
+    expect_works(true, *i);
 }
 
 TestParameters(documents, every_command_shown_works)
 {
-    size_t count;
+    const char *paths[DOCUMENTS_MAX];
 
-    document_at(0, &count);
-    return count;
+    return documents(false, paths);
 }
 
 ParameterizedTest(size_t *i, documents, every_command_shown_works)
 {
-    size_t count;
-    const char *path = document_at(*i, &count);
-    unsigned failures = 0;
-
-    prepare(path);
-    unsigned blocks = run_document(path, &failures);
-    cr_expect_eq(failures, 0, "%s: %u blocks fail", path, failures);
-    if (strcmp(path, "README.md") == 0)
-        cr_expect_geq(blocks, 1, "%s shows no command", path);
+    expect_works(false, *i);
 }
 
 /* --- the ports that they name ---------------- */
@@ -290,7 +327,7 @@ static bool is_free(uint16_t port)
 }
 
 /* Whatever runs on this machine: tests/own_network.c. */
-Test(documents, their_ports_are_free)
+Test(documents_by_the_clock, their_ports_are_free)
 {
     if (!getenv("HILOCO_TEST_NETWORK"))
         cr_skip_test("network namespaces are forbidden here");
