@@ -163,14 +163,14 @@ static int battery_step(void *self, uint64_t t_ns, const double *in, double *out
 }
 
 static const struct hil_quantity battery_parameters[] = {
-    {"capacity_ah", "Ah", 5, 1e-6, 1e6, HIL_TUNABLE, "charge of the full battery"},
+    {"capacity_ah", "Ah", 5, 1e-6, 1e6, HIL_TUNABLE | HIL_SPREAD, "charge of the full battery"},
     {"empty_v", "V", 36, 0, 1e5, HIL_TUNABLE, "open-circuit voltage when it is empty"},
     {"full_v", "V", 50, 0, 1e5, HIL_TUNABLE, "open-circuit voltage when it is full"},
-    {"resistance_ohm", "Ohm", 0.02, 0, 1e3, HIL_TUNABLE, "in series"},
-    {"fast_resistance_ohm", "Ohm", 0.01, 1e-9, 1e3, HIL_TUNABLE, "of the fast pair"},
-    {"fast_capacitance_f", "F", 100, 1e-9, 1e9, HIL_TUNABLE, "of the fast pair"},
-    {"slow_resistance_ohm", "Ohm", 0.015, 1e-9, 1e3, HIL_TUNABLE, "of the slow pair"},
-    {"slow_capacitance_f", "F", 5000, 1e-9, 1e9, HIL_TUNABLE, "of the slow pair"},
+    {"resistance_ohm", "Ohm", 0.02, 0, 1e3, HIL_TUNABLE | HIL_SPREAD, "in series"},
+    {"fast_resistance_ohm", "Ohm", 0.01, 1e-9, 1e3, HIL_TUNABLE | HIL_SPREAD, "of the fast pair"},
+    {"fast_capacitance_f", "F", 100, 1e-9, 1e9, HIL_TUNABLE | HIL_SPREAD, "of the fast pair"},
+    {"slow_resistance_ohm", "Ohm", 0.015, 1e-9, 1e3, HIL_TUNABLE | HIL_SPREAD, "of the slow pair"},
+    {"slow_capacitance_f", "F", 5000, 1e-9, 1e9, HIL_TUNABLE | HIL_SPREAD, "of the slow pair"},
 };
 
 static const struct hil_quantity battery_inputs[] = {

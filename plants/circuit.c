@@ -4,12 +4,14 @@
 #include <math.h>
 
 const struct hil_quantity circuit_parameters[CIRCUIT_PARAMETERS] = {
-    {"inductance_h", "H", 47e-6, 1e-9, 1, HIL_TUNABLE, "inductance"},
-    {"capacitance_f", "F", 470e-6, 1e-9, 1, HIL_TUNABLE, "capacitance"},
-    {"inductor_resistance_ohm", "Ohm", 0.025, 0, 1e3, HIL_TUNABLE,
+    {"inductance_h", "H", 47e-6, 1e-9, 1, HIL_TUNABLE | HIL_SPREAD, "inductance"},
+    {"capacitance_f", "F", 470e-6, 1e-9, 1, HIL_TUNABLE | HIL_SPREAD, "capacitance"},
+    {"inductor_resistance_ohm", "Ohm", 0.025, 0, 1e3, HIL_TUNABLE | HIL_SPREAD,
      "series resistance of the inductor"},
-    {"switch_resistance_ohm", "Ohm", 0.015, 0, 1e3, HIL_TUNABLE, "on-resistance of either switch"},
-    {"esr_ohm", "Ohm", 0.030, 0, 1e3, HIL_TUNABLE, "series resistance of the capacitor"},
+    {"switch_resistance_ohm", "Ohm", 0.015, 0, 1e3, HIL_TUNABLE | HIL_SPREAD,
+     "on-resistance of either switch"},
+    {"esr_ohm", "Ohm", 0.030, 0, 1e3, HIL_TUNABLE | HIL_SPREAD,
+     "series resistance of the capacitor"},
     {"switching_frequency_hz", "Hz", 100e3, 1e3, 1e8, 0,
      "switching frequency; its period and the plant's must divide one another"},
     {"current_limit_a", "A", 1e6, 1e-3, 1e6, 0,
@@ -20,7 +22,7 @@ const struct hil_quantity circuit_parameters[CIRCUIT_PARAMETERS] = {
 const struct hil_quantity circuit_inputs[CIRCUIT_INPUTS] = {
     {"duty", "", 0, 0, 1, HIL_REQUIRED, "share of the switching period with the main switch on"},
     {"input_voltage_v", "V", 48, 0, 1e5, 0, "voltage of the source"},
-    {"load_ohm", "Ohm", 2.4, 1e-3, 1e9, 0, "resistance of the load"},
+    {"load_ohm", "Ohm", 2.4, 1e-3, 1e9, HIL_SPREAD, "resistance of the load"},
     {"enable", "", 1, 0, 1, HIL_ENABLE, "below 0.5 all gates are off and only diodes conduct"},
 };
 

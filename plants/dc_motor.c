@@ -85,12 +85,13 @@ static int dc_motor_step(void *self, uint64_t t_ns, const double *in, double *ou
 }
 
 static const struct hil_quantity dc_motor_parameters[] = {
-    {"resistance_ohm", "Ohm", 1, 1e-6, 1e6, HIL_TUNABLE, "of the armature"},
-    {"inductance_h", "H", 1e-3, 1e-9, 1e3, HIL_TUNABLE, "of the armature"},
-    {"torque_constant_nm_per_a", "Nm/A", 0.05, 1e-9, 1e6, HIL_TUNABLE,
+    {"resistance_ohm", "Ohm", 1, 1e-6, 1e6, HIL_TUNABLE | HIL_SPREAD, "of the armature"},
+    {"inductance_h", "H", 1e-3, 1e-9, 1e3, HIL_TUNABLE | HIL_SPREAD, "of the armature"},
+    {"torque_constant_nm_per_a", "Nm/A", 0.05, 1e-9, 1e6, HIL_TUNABLE | HIL_SPREAD,
      "torque by current, and also voltage by speed"},
-    {"inertia_kg_m2", "kg m2", 1e-4, 1e-12, 1e9, HIL_TUNABLE, "of rotor and load"},
-    {"friction_nm_s", "Nm s", 1e-5, 0, 1e6, HIL_TUNABLE, "torque by speed that friction takes"},
+    {"inertia_kg_m2", "kg m2", 1e-4, 1e-12, 1e9, HIL_TUNABLE | HIL_SPREAD, "of rotor and load"},
+    {"friction_nm_s", "Nm s", 1e-5, 0, 1e6, HIL_TUNABLE | HIL_SPREAD,
+     "torque by speed that friction takes"},
 };
 
 static const struct hil_quantity dc_motor_inputs[] = {

@@ -79,6 +79,8 @@ enum {
     HIL_OWN = 32,     /* for parameters and states: the table does not know the default. If the
                        * scenario gives no value, config has NaN, and the model uses its own. Not
                        * with HIL_WIDE */
+    HIL_SPREAD = 64,  /* for parameters and inputs: the value of a part, which differs from one
+                       * piece to the next. A scenario's tolerance draws it */
 };
 
 /* A row: a parameter, an input, an output or a state. */

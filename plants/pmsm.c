@@ -219,13 +219,14 @@ static int pmsm_step(void *self, uint64_t t_ns, const double *in, double *out)
 }
 
 static const struct hil_quantity pmsm_parameters[] = {
-    {"resistance_ohm", "Ohm", 0.5, 1e-6, 1e6, HIL_TUNABLE, "of a phase"},
-    {"d_inductance_h", "H", 1e-3, 1e-9, 1e3, HIL_TUNABLE, "along the magnets"},
-    {"q_inductance_h", "H", 1.5e-3, 1e-9, 1e3, HIL_TUNABLE, "across the magnets"},
-    {"flux_wb", "Wb", 0.02, 0, 1e3, HIL_TUNABLE, "of the magnets, through a phase"},
+    {"resistance_ohm", "Ohm", 0.5, 1e-6, 1e6, HIL_TUNABLE | HIL_SPREAD, "of a phase"},
+    {"d_inductance_h", "H", 1e-3, 1e-9, 1e3, HIL_TUNABLE | HIL_SPREAD, "along the magnets"},
+    {"q_inductance_h", "H", 1.5e-3, 1e-9, 1e3, HIL_TUNABLE | HIL_SPREAD, "across the magnets"},
+    {"flux_wb", "Wb", 0.02, 0, 1e3, HIL_TUNABLE | HIL_SPREAD, "of the magnets, through a phase"},
     {"pole_pairs", "", 4, 1, 1000, HIL_WHOLE, "how many there are"},
-    {"inertia_kg_m2", "kg m2", 2e-4, 1e-12, 1e9, HIL_TUNABLE, "of rotor and load"},
-    {"friction_nm_s", "Nm s", 1e-4, 0, 1e6, HIL_TUNABLE, "torque by speed that friction takes"},
+    {"inertia_kg_m2", "kg m2", 2e-4, 1e-12, 1e9, HIL_TUNABLE | HIL_SPREAD, "of rotor and load"},
+    {"friction_nm_s", "Nm s", 1e-4, 0, 1e6, HIL_TUNABLE | HIL_SPREAD,
+     "torque by speed that friction takes"},
 };
 
 static const struct hil_quantity pmsm_inputs[] = {

@@ -128,13 +128,14 @@ static int series_bucks_step(void *self, uint64_t t_ns, const double *in, double
 }
 
 static const struct hil_quantity series_bucks_parameters[] = {
-    {"inductance_h", "H", 47e-6, 1e-9, 1, HIL_WIDE, "inductance"},
-    {"capacitance_f", "F", 470e-6, 1e-9, 1, HIL_WIDE, "capacitance"},
-    {"inductor_resistance_ohm", "Ohm", 0.025, 0, 1e3, HIL_WIDE,
+    {"inductance_h", "H", 47e-6, 1e-9, 1, HIL_WIDE | HIL_SPREAD, "inductance"},
+    {"capacitance_f", "F", 470e-6, 1e-9, 1, HIL_WIDE | HIL_SPREAD, "capacitance"},
+    {"inductor_resistance_ohm", "Ohm", 0.025, 0, 1e3, HIL_WIDE | HIL_SPREAD,
      "series resistance of the inductor"},
-    {"switch_resistance_ohm", "Ohm", 0.015, 0, 1e3, HIL_WIDE, "on-resistance of either switch"},
-    {"esr_ohm", "Ohm", 0.030, 0, 1e3, HIL_WIDE, "series resistance of the capacitor"},
-    {"load_ohm", "Ohm", 48, 1e-3, 1e9, 0, "resistance of the load, across all"},
+    {"switch_resistance_ohm", "Ohm", 0.015, 0, 1e3, HIL_WIDE | HIL_SPREAD,
+     "on-resistance of either switch"},
+    {"esr_ohm", "Ohm", 0.030, 0, 1e3, HIL_WIDE | HIL_SPREAD, "series resistance of the capacitor"},
+    {"load_ohm", "Ohm", 48, 1e-3, 1e9, HIL_SPREAD, "resistance of the load, across all"},
 };
 
 static const struct hil_quantity series_bucks_inputs[] = {

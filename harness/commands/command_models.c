@@ -24,11 +24,12 @@ static void print_table(const char *title, const struct hil_quantities *table, b
             printf(" %-9g %10g .. %-9g", q->value, q->min, q->max);
         else
             printf(" %-9s %10s    %-9s", "", "", "");
-        printf(" %s%s%s\n", q->doc,
+        printf(" %s%s%s%s\n", q->doc,
                q->flags & HIL_REQUIRED  ? " (required)"
                : q->flags & HIL_TUNABLE ? " (tunable)"
                                         : "",
-               q->flags & HIL_WIDE ? " (one for each)" : "");
+               q->flags & HIL_WIDE ? " (one for each)" : "",
+               q->flags & HIL_SPREAD ? " (part)" : "");
     }
 }
 

@@ -117,7 +117,7 @@ Test(scenario_limits, mistakes_are_told_with_their_places)
          "voltage_v\n"},
         {LIMIT("{measure: 'voltage_v[3]', max: 1}"),
          "FILE:13:16: 'voltage_v[3]' is none of the 3 measures called voltage_v; allowed: "
-         "voltage_v[*], or voltage_v[0] to voltage_v[2]\n"},
+         "voltage_v, or voltage_v[0] to voltage_v[2]\n"},
         {LIMIT("{measure: output_v, overshot_pct: 1}"),
          "FILE:13:26: unknown key 'overshot_pct' in limits.a (did you mean 'overshoot_pct'?)\n"},
         {LIMIT("{measure: output_v, ripple: -1}"),

@@ -147,6 +147,15 @@ bool general_feed(struct general *g, struct general_element to, const struct sce
                          name, g->fed[input]->at.line);
         return false;
     }
+    if (g->input_factor[input] != 1 && feed->kind != HIL_FEED_CONSTANT &&
+        feed->kind != HIL_FEED_SOURCE) {
+        general_name(g, to, false, name);
+        scenario_mistake(g->report, &by->at,
+                         "the input %s has a factor by its component's tolerance; allowed: a "
+                         "constant or a source",
+                         name);
+        return false;
+    }
     g->fed[input] = by;
     g->feeds[input] = *feed;
     return true;

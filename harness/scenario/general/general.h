@@ -57,6 +57,7 @@ struct general {
     struct general_groups nodes, components;
     struct scenario_mentioned mentioned;   /* signals in the tree */
     struct hil_feed *feeds;                /* the inputs of each component in turn */
+    double *input_factor;                  /* of each input's constant or source: its tolerance */
     const struct scenario_node **fed;      /* the element that feeds each input; NULL: nothing
                                             * yet */
     unsigned *first_input, *first_output;  /* by component: index of its first input and output */
@@ -77,6 +78,8 @@ struct hil_array *general_arrays(const struct general *g, const struct general_g
 int general_nodes(struct general *g);
 int general_components(struct general *g);
 int general_parameters(struct general *g); /* for components whose models are known */
+/* Multiplies parameters, and sets the factors of inputs. Reports mistakes. */
+void general_tolerance(struct general *g, const struct general_group *group);
 int general_sources(struct general *g);
 int general_connections(struct general *g);
 int general_wiring(struct general *g); /* feeds, links and the order of steps, from the edges */
@@ -135,7 +138,7 @@ unsigned general_text_count(const struct scenario_node *node);
 const struct scenario_node *general_text_at(const struct scenario_node *node, unsigned i);
 
 /*
- * Finds nodes or components by name: NAME, NAME[2], NAME[0-9] or NAME[*]. `text` belongs to `node`
+ * Finds nodes or components by name: NAME or NAME[*], NAME[2], NAME[0-9]. `text` belongs to `node`
  * and ends at `length`. Sets first..last, indices in the system. Returns false after a report.
  */
 bool general_find(const struct general *g, const struct general_groups *groups,
@@ -145,7 +148,7 @@ bool general_find(const struct general *g, const struct general_groups *groups,
 bool general_find_measures(const struct general *g, const struct scenario_node *node,
                            unsigned *first, unsigned *last);
 
-/* The index in brackets after a name: [2], [0-9], [*]; or none. */
+/* The index in brackets after a name: [2], [0-9], [*]; or none, which means the same as [*]. */
 struct general_index {
     bool given, all;
     unsigned first, last;

@@ -11,6 +11,14 @@
 
 /* --- counts and nodes ---------------------------------------------------------------------- */
 
+/* Whether the text is the bare name of an array of nodes, perhaps of one. */
+static bool component_is_of_array(const struct general *g, const struct scenario_node *node)
+{
+    const int found = hil_names_find(&g->nodes.names, node->text, strlen(node->text));
+
+    return found >= 0 && g->nodes.at[found].of > 0;
+}
+
 static int component_group(struct general *g, const struct scenario_entry *entry, unsigned i,
                            unsigned *total)
 {
@@ -24,7 +32,7 @@ static int component_group(struct general *g, const struct scenario_entry *entry
     if (!general_find(g, &g->nodes, node, strlen(node->text), &first, &last))
         return 0;
     const unsigned places = last - first + 1;
-    const bool spread = places > 1 || strchr(node->text, '*');
+    const bool spread = places > 1 || strchr(node->text, '*') || component_is_of_array(g, node);
     if (!said && spread)
         of = places;
     if (said && spread && of != places)
@@ -360,16 +368,48 @@ static int component_set_state(struct general *g, unsigned component, unsigned r
     return 0;
 }
 
+/* The value of a constant input, which its tolerance has changed. */
+static bool component_constant(const struct general *g, unsigned input, double value,
+                               const struct scenario_place *at, double *changed)
+{
+    const struct hil_quantity *q = g->input_row[input];
+    char range[128];
+
+    *changed = value * g->input_factor[input];
+    if (*changed >= q->min && *changed <= q->max)
+        return true;
+    scenario_say_range(q->min, q->max, q->unit, range, sizeof range);
+    scenario_mistake(g->report, at, "%g by the tolerance makes %g of %s; allowed: %s", value,
+                     *changed, q->name, range);
+    return false;
+}
+
 static int component_set_input(struct general *g, unsigned component, unsigned row, unsigned place,
                                const double *values, unsigned count, const struct scenario_node *at)
 {
     (void)row;
     for (unsigned i = 0; i < count; i++) {
-        const struct hil_feed feed = {.kind = HIL_FEED_CONSTANT, .scale = 1, .initial = values[i]};
-        if (!isnan(values[i]))
+        struct hil_feed feed = {.kind = HIL_FEED_CONSTANT, .scale = 1};
+        const unsigned input = g->first_input[component] + place + i;
+        if (!isnan(values[i]) && component_constant(g, input, values[i], &at->at, &feed.initial))
             general_feed(g, (struct general_element){component, place + i}, at, &feed);
     }
     return 0;
+}
+
+/* Inputs that nothing has fed yet have the table's values, which tolerances change, too. */
+static void component_own_inputs(struct general *g, const struct general_group *group)
+{
+    const struct scenario_node *tolerance = scenario_node_get(group->block, "tolerance");
+
+    for (unsigned i = 0; tolerance && i < group->count; i++) {
+        const unsigned first = g->first_input[group->first + i];
+        for (unsigned k = 0; k < g->system->components[group->first + i].in_count; k++)
+            if (!g->fed[first + k] && g->input_factor[first + k] != 1 &&
+                !component_constant(g, first + k, g->feeds[first + k].initial, &tolerance->at,
+                                    &g->feeds[first + k].initial))
+                return;
+    }
 }
 
 /* Gives the component safe values if it has none: 0 for what enables it. The others are missing,
@@ -448,9 +488,10 @@ static int component_signals(struct general *g)
         outputs += g->system->components[i].out_count;
     }
     g->feeds = hil_pool_get(pool, inputs, sizeof *g->feeds);
+    g->input_factor = hil_pool_get(pool, inputs, sizeof *g->input_factor);
     g->fed = hil_pool_get(pool, inputs, sizeof *g->fed);
     g->input_row = hil_pool_get(pool, inputs, sizeof *g->input_row);
-    if (!g->feeds || !g->fed || !g->input_row)
+    if (!g->feeds || !g->input_factor || !g->fed || !g->input_row)
         return -ENOMEM;
     for (unsigned i = 0; i < count; i++) {
         const struct hil_component *c = &g->system->components[i];
@@ -459,6 +500,7 @@ static int component_signals(struct general *g)
         for (unsigned r = 0; r < table->count; r++)
             for (unsigned k = 0; k < (table->at[r].flags & HIL_WIDE ? c->width : 1); k++, at++) {
                 g->input_row[at] = &table->at[r];
+                g->input_factor[at] = 1;
                 g->feeds[at] = (struct hil_feed){.scale = 1, .initial = table->at[r].value};
             }
     }
@@ -477,9 +519,13 @@ static int component_numbers(struct general *g, const struct general_group *grou
     }
     int rc = component_take_block(g, group, "parameters", component_set_parameter);
     if (!rc)
+        general_tolerance(g, group);
+    if (!rc)
         rc = component_take_block(g, group, "initial", component_set_state);
     if (!rc)
         rc = component_take_block(g, group, "inputs", component_set_input);
+    if (!rc)
+        component_own_inputs(g, group);
     return rc ? rc : component_take_block(g, group, "safe", component_set_safe);
 }
 

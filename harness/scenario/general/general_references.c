@@ -32,22 +32,20 @@ static bool reference_index(const char **text, const char *end, struct general_i
     return index->all || scenario_ids_parse(digits, &index->first, &index->last);
 }
 
-/* "NAME[*], NAME[0] to NAME[9]", or the name alone. */
+/* "NAME, or NAME[0] to NAME[9]", or the name alone. */
 static void reference_allowed(const char *name, unsigned of, char *text, size_t size)
 {
     if (of == 0)
         snprintf(text, size, "%s", name);
     else
-        snprintf(text, size, "%s[*], or %s[0] to %s[%u]", name, name, name, of - 1);
+        snprintf(text, size, "%s, or %s[0] to %s[%u]", name, name, name, of - 1);
 }
 
 bool general_index_in(struct general_index *index, unsigned of)
 {
-    if (!index->given)
-        index->first = index->last = 0;
-    else if (index->all)
+    if (!index->given || index->all)
         index->first = 0, index->last = of == 0 ? 0 : of - 1;
-    return index->given ? index->last < (of == 0 ? 1 : of) : of == 0;
+    return index->last < (of == 0 ? 1 : of);
 }
 
 /* The message for an unknown name; these names of its `kind` exist. */

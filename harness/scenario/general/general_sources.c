@@ -362,7 +362,8 @@ static void source_feed(struct general *g, const struct scenario_node *block, un
             g->system->sources[from].unit = g->input_row[input]->unit;
         const struct hil_feed feed = {.kind = HIL_FEED_SOURCE,
                                       .from = from,
-                                      .scale = general_number(block, "scale", i),
+                                      .scale = general_number(block, "scale", i) *
+                                               g->input_factor[input],
                                       .initial = g->input_row[input]->value};
         if (!general_feed(g, to->at[i], names, &feed) ||
             !source_in_range(g, block, &g->system->sources[from], g->input_row[input], feed.scale))

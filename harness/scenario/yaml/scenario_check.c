@@ -157,7 +157,7 @@ static void check_entry(struct check *check, const struct scenario_entry *entry,
     if (scenario_field_is_any(field) && !scenario_name_fits(entry->key)) {
         scenario_mistake(check->report, &entry->at,
                          "'%.60s' is not a name for one of %s; allowed: %s", entry->key,
-                         block_name(check), hil_names_allowed);
+                         block_name(check), scenario_names_allowed);
         return;
     }
     size_t length = descend(check, entry->key);

@@ -17,7 +17,7 @@ int scenario_check(const struct scenario_schema *schema, const struct scenario_n
 /* Whether the text can be the name of a node, a component, a source or a measure; and the rule in
  * words. */
 bool scenario_name_fits(const char *name);
-extern const char hil_names_allowed[];
+extern const char scenario_names_allowed[];
 
 /* Whether the text is exactly one decimal number. */
 bool scenario_is_number(const char *text);

@@ -502,6 +502,13 @@ const struct scenario_key scenario_keys[] = {
     {"components.*.safe", "", NULL, NO_RANGE,
      "Values to use when an input is stale: outputs of a sampled model, inputs of a continuous "
      "one; enable is 0 if not given"},
+    {"components.*.tolerance", "", NULL, NO_RANGE,
+     "How the components of an array differ from each other"},
+    {"components.*.tolerance.percent", "%", "0", RANGE(0, 99),
+     "Spread of the factors that are drawn for the values of parts: uniform in 1 +- this / 100"},
+    {"components.*.tolerance.seed", "", "1", RANGE(0, NUMBER_MAX), "Seed of these factors"},
+    {"components.*.tolerance.multipliers", "", "{}", NO_RANGE,
+     "Given factors, by the names of parameters and inputs: one for all, or a list"},
     {"components.*.computation_delay", "", "false", NO_RANGE,
      "Send what a sampled model computes one step later"},
     {"components.*.on_error", "", "end", NO_RANGE,

@@ -167,13 +167,24 @@ static const cyaml_schema_field_t node_fields[] = {
 };
 NAMED(node);
 
+static const cyaml_schema_field_t tolerance_fields[] = {
+    OF_TYPE("percent", CYAML_FLOAT), OF_TYPE("seed", CYAML_UINT),
+    OF_TYPE("multipliers", CYAML_IGNORE), CYAML_FIELD_END};
+
 static const cyaml_schema_field_t component_fields[] = {
-    OF_TYPE("model", CYAML_STRING),      OF_TYPE("node", CYAML_STRING),
-    MAYBE("count", CYAML_UINT),          OF_TYPE("width", CYAML_UINT),
-    MAYBE("settings", CYAML_IGNORE),     OF_TYPE("parameters", CYAML_IGNORE),
-    OF_TYPE("initial", CYAML_IGNORE),    OF_TYPE("inputs", CYAML_IGNORE),
-    MAYBE("safe", CYAML_IGNORE),         OF_TYPE("computation_delay", CYAML_BOOL),
-    OF_WORDS("on_error", error_actions), CYAML_FIELD_END,
+    OF_TYPE("model", CYAML_STRING),
+    OF_TYPE("node", CYAML_STRING),
+    MAYBE("count", CYAML_UINT),
+    OF_TYPE("width", CYAML_UINT),
+    MAYBE("settings", CYAML_IGNORE),
+    OF_TYPE("parameters", CYAML_IGNORE),
+    OF_TYPE("initial", CYAML_IGNORE),
+    OF_TYPE("inputs", CYAML_IGNORE),
+    MAYBE("safe", CYAML_IGNORE),
+    OF_FIELDS("tolerance", CYAML_FLAG_OPTIONAL, tolerance_fields),
+    OF_TYPE("computation_delay", CYAML_BOOL),
+    OF_WORDS("on_error", error_actions),
+    CYAML_FIELD_END,
 };
 NAMED(component);
 
