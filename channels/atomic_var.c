@@ -78,7 +78,7 @@ static bool atomic_is_lost_at(const struct loco_atomic_array *a, const struct lo
 
     word.offset = atomic_gone_at(a, node) * sizeof(uint64_t);
     word.member = word.home->member;
-    int rc = loco_atomic_load_timed(word, &gone, timeout_ns);
+    int rc = loco_atomic_look(word, &gone, timeout_ns);
     return gone || (rc && loco_member_lost(member));
 }
 
@@ -216,7 +216,24 @@ struct loco_ack loco_atomic_var_pull(struct loco_atomic_var *v)
 
 static const struct loco_ack done;
 
+/* Whether an atomic on the word is placed when it is done. */
+static bool atomic_is_placed(struct loco_atomic_word w)
+{
+    return w.region->channel->mgr->fabric->capabilities & LOCO_ATOMICS_PLACED;
+}
+
+/* A read may come before the write of an atomic that is done already, of another link. An atomic
+ * does not. This one leaves the word as it is, as it fails, or else sets it to what it was. */
 struct loco_ack loco_atomic_post_load(struct loco_atomic_word w, uint64_t *value)
+{
+    static const uint64_t unlikely = UINT64_C(0x9fb21c651e98df25);
+
+    if (loco_atomic_reach(w) || atomic_is_placed(w))
+        return loco_atomic_post_look(w, value);
+    return loco_region_compare_swap(w.region, w.member, w.offset, unlikely, unlikely, value);
+}
+
+struct loco_ack loco_atomic_post_look(struct loco_atomic_word w, uint64_t *value)
 {
     const uint64_t *reached = loco_atomic_reach(w);
 
@@ -242,6 +259,16 @@ struct loco_ack loco_atomic_post_compare_swap(struct loco_atomic_word w, uint64_
         return loco_region_compare_swap(w.region, w.member, w.offset, expected, desired, old);
     loco_atomic_compare_swap(w, expected, desired, old);
     return done;
+}
+
+int loco_atomic_post_replace(struct loco_atomic_word w, uint64_t from, uint64_t to)
+{
+    uint64_t *unread = loco_mem_unread(w.region->channel->mgr);
+
+    if (atomic_is_placed(w))
+        return loco_region_write(w.region, w.member, w.offset, &to, sizeof to).error;
+    return unread ? loco_region_fetch_add(w.region, w.member, w.offset, to - from, unread).error
+                  : -EPERM;
 }
 
 struct loco_ack loco_atomic_write(struct loco_atomic_word w, uint64_t value)
@@ -297,6 +324,15 @@ int loco_atomic_far_load(struct loco_atomic_word w, uint64_t *value, uint64_t ti
               : atomic_no_landing(m);
 }
 
+int loco_atomic_look(struct loco_atomic_word w, uint64_t *value, uint64_t timeout_ns)
+{
+    struct loco_manager *m = w.region->channel->mgr;
+    uint64_t *at = atomic_landing(m, value);
+
+    return at ? atomic_land(m, loco_atomic_post_look(w, at), at, value, timeout_ns)
+              : atomic_no_landing(m);
+}
+
 int loco_atomic_far_fetch_add(struct loco_atomic_word w, uint64_t add, uint64_t *old)
 {
     struct loco_manager *m = w.region->channel->mgr;
@@ -320,7 +356,7 @@ int loco_atomic_far_compare_swap(struct loco_atomic_word w, uint64_t expected, u
 int loco_atomic_far_exchange(struct loco_atomic_word w, uint64_t value, uint64_t *old)
 {
     uint64_t expected;
-    int rc = loco_atomic_far_load(w, &expected, UINT64_MAX);
+    int rc = loco_atomic_look(w, &expected, UINT64_MAX);
 
     while (!rc) {
         rc = loco_atomic_far_compare_swap(w, expected, value, old);

@@ -835,6 +835,12 @@ struct loco_ack loco_region_read(struct loco_region *r, unsigned m, size_t offse
     return loco_operation_end(op, false, rc);
 }
 
+/* Whether fences count an atomic as a write: its word may not be placed when it is done. */
+static bool atomic_is_placed_late(const struct loco_region *r)
+{
+    return !(r->channel->mgr->fabric->capabilities & LOCO_ATOMICS_PLACED);
+}
+
 struct loco_ack loco_region_fetch_add(struct loco_region *r, unsigned m, size_t offset,
                                       uint64_t add, uint64_t *old)
 {
@@ -844,7 +850,7 @@ struct loco_ack loco_region_fetch_add(struct loco_region *r, unsigned m, size_t 
 
     if (!rc)
         rc = r->channel->mgr->fabric->ops->fetch_add(op.link, at, add, old);
-    return loco_operation_end(op, false, rc);
+    return loco_operation_end(op, atomic_is_placed_late(r), rc);
 }
 
 struct loco_ack loco_region_compare_swap(struct loco_region *r, unsigned m, size_t offset,
@@ -856,5 +862,5 @@ struct loco_ack loco_region_compare_swap(struct loco_region *r, unsigned m, size
 
     if (!rc)
         rc = r->channel->mgr->fabric->ops->compare_swap(op.link, at, expected, desired, old);
-    return loco_operation_end(op, false, rc);
+    return loco_operation_end(op, atomic_is_placed_late(r), rc);
 }

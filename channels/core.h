@@ -72,6 +72,17 @@ int loco_atomic_words_init(struct loco_atomic_array *array, struct loco_manager 
                            const struct loco_channel *parent, const char *name, size_t count,
                            struct loco_members members, const char *options);
 
+/* As loco_atomic_load_timed and loco_atomic_post_load, but at the cost of a read: the value may be
+ * older than that of an atomic that is done. For words that are polled, and for words that no
+ * atomic changes. */
+int loco_atomic_look(struct loco_atomic_word word, uint64_t *value, uint64_t timeout_ns);
+struct loco_ack loco_atomic_post_look(struct loco_atomic_word word, uint64_t *value);
+
+/* Sets a word from what it is to another value, without waiting. This CPU does not reach the word,
+ * and nobody else changes it now, though an atomic that is done may not be placed yet. Returns 0 or
+ * an error of loco_region_write. */
+int loco_atomic_post_replace(struct loco_atomic_word word, uint64_t from, uint64_t to);
+
 /* Whether the node was lost, and nothing that it posted can still be placed at any participant that
  * is alive. Asks each of them, and waits for each answer for at most `timeout_ns`; false when one
  * does not come. */
@@ -81,6 +92,9 @@ bool loco_atomic_gone(const struct loco_atomic_array *array, uint32_t node, uint
  * `timeout_ns`; -ETIMEDOUT after that, and nothing was sent. */
 int loco_ringbuffer_send_limited(struct loco_ringbuffer *ring, const void *message, size_t size,
                                  uint64_t *position, uint64_t timeout_ns);
+
+/* A word of the calling thread, in network memory, for results that nobody reads. */
+uint64_t *loco_mem_unread(struct loco_manager *manager);
 
 /* Gives back a mem_ref of the calling thread that the ack's operations may still be using. */
 void loco_mem_ref_put_after(struct loco_manager *manager, void *block, struct loco_ack ack);

@@ -162,7 +162,7 @@ struct late_block {
 };
 
 struct loco_mem_pool {
-    void *memory;
+    void *memory; /* the blocks, and behind them a line for loco_mem_unread */
     size_t size;
     struct loco_remote where;
     struct late_block *late;
@@ -178,7 +178,7 @@ int loco_mem_pool_open(struct loco_thread *t)
 
     if (!pool)
         return -ENOMEM;
-    pool->size = block * c->block_count;
+    pool->size = block * c->block_count + LOCO_CACHE_LINE;
     pool->late = calloc(c->block_count, sizeof *pool->late);
     int rc =
         pool->late ? loco_memory_cut(t->mgr, pool->size, &pool->memory, &pool->where) : -ENOMEM;
@@ -194,7 +194,8 @@ int loco_mem_pool_open(struct loco_thread *t)
 void loco_mem_pool_fill(struct loco_thread *t)
 {
     struct loco_mem_pool *pool = t->pool;
-    const size_t count = t->mgr->config.block_count, block = pool->size / count;
+    const size_t count = t->mgr->config.block_count;
+    const size_t block = memory_whole_lines(t->mgr->config.block_size);
 
     for (size_t i = 0; i < count; i++)
         pool->free[i] = (unsigned char *)pool->memory + i * block;
@@ -245,6 +246,15 @@ void *loco_mem_ref_take(struct loco_manager *m)
     if (pool->late_count)
         mem_pool_take_late(pool);
     return pool->free_count ? pool->free[--pool->free_count] : NULL;
+}
+
+uint64_t *loco_mem_unread(struct loco_manager *m)
+{
+    const struct loco_thread *self = loco_self(m);
+
+    return self ? (uint64_t *)(void *)((unsigned char *)self->pool->memory + self->pool->size -
+                                       LOCO_CACHE_LINE)
+                : NULL;
 }
 
 void loco_mem_ref_put(struct loco_manager *m, void *block)

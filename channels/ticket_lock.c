@@ -16,12 +16,18 @@
  *                HELD. So may a thread without a ticket, which thereby passes the turn.
  *      HELD      A thread is in.
  *
- * Only the thread that is in (HELD, or GRANTED and its turn) leaves, by a plain write of
- * now_serving: OPEN while the turn may still be passed, else GRANTED. This write is safe beside the
- * compare-and-swaps of the others even where the fabric's writes and atomics are not atomic with
- * one another: those compare-and-swaps expect OPEN, so they fail while a thread is in, and one that
- * fails writes nothing. Nor does a value with OPEN ever come back: without the holder, now_serving
- * only grows. (Tickets wrap with the 64 bits. They are compared only for equality and distance.)
+ * Only the thread that is in (HELD, or GRANTED and its turn) leaves: it makes now_serving OPEN
+ * while the turn may still be passed, else GRANTED. Where its CPU reaches the word, it stores it.
+ * That is safe beside the compare-and-swaps of the others: these expect OPEN, so they fail while a
+ * thread is in, and one that fails writes nothing. Through the fabric a write is as safe if atomics
+ * that are done are placed (LOCO_ATOMICS_PLACED). Else it would not do: the compare-and-swap by
+ * which the node went in, over another thread's link, might be placed after the write. So there the
+ * thread adds the difference to what the word is, by an atomic. A value with OPEN never comes back:
+ * without the holder, now_serving only grows. (Tickets wrap with the 64 bits. They are compared
+ * only for equality and distance.)
+ *
+ * A look at the words over the network is a plain read. It may miss an atomic that is done, but not
+ * for ever, and what it led to is decided by an atomic.
  *
  * A ticket that was taken by a fetch-and-add must be waited for. So a try never takes one that way:
  * it passes an open gate, or takes the very ticket that is GRANTED, by a compare-and-swap.
@@ -115,25 +121,32 @@ static uint64_t gate_time_for_look(const struct gate *g)
 static int gate_look(const struct gate *g, uint64_t *serving)
 {
     if (!g->near)
-        return loco_atomic_load_timed(g->now_serving, serving, gate_time_for_look(g));
+        return loco_atomic_look(g->now_serving, serving, gate_time_for_look(g));
     *serving = __atomic_load_n(g->near, __ATOMIC_ACQUIRE);
     return 0;
+}
+
+static int gate_is_in(const struct gate *g, uint64_t inside, uint64_t after)
+{
+    *g->after = after;
+    if (g->lock)
+        g->lock->inside = inside;
+    return 1;
 }
 
 /* Goes in if the gate is open and still as it was `seen`; then sets *g->after. Returns 1 when in, 0
  * when not, or an error. */
 static int gate_go_in(const struct gate *g, uint64_t seen, uint64_t after)
 {
+    const uint64_t held = serving_held_by(seen, g->mgr->id);
     uint64_t old;
 
     if (serving_state(seen) != OPEN)
         return 0;
-    int rc =
-        loco_atomic_compare_swap(g->now_serving, seen, serving_held_by(seen, g->mgr->id), &old);
+    int rc = loco_atomic_compare_swap(g->now_serving, seen, held, &old);
     if (rc || old != seen)
         return rc;
-    *g->after = after;
-    return 1;
+    return gate_is_in(g, held, after);
 }
 
 static int gate_pass(const struct gate *g, uint64_t seen)
@@ -148,8 +161,7 @@ static int gate_go_in_by_turn(const struct gate *g, uint64_t ticket, uint64_t se
         return 0;
     if (serving_state(seen) != GRANTED)
         return gate_go_in(g, seen, ticket + TICKET);
-    *g->after = ticket + TICKET;
-    return 1;
+    return gate_is_in(g, seen, ticket + TICKET);
 }
 
 /*
@@ -236,7 +248,7 @@ static int claim_look(const struct gate *g, uint32_t node, bool second, uint64_t
     const struct loco_ticket_lock *l = g->lock;
     const size_t at = claim_index(l, node, second);
 
-    return loco_atomic_load_timed(loco_atomic_at(l->words, l->host, at), claimed, timeout_ns);
+    return loco_atomic_look(loco_atomic_at(l->words, l->host, at), claimed, timeout_ns);
 }
 
 /*
@@ -295,7 +307,7 @@ static int gate_is_turn_of_dead(const struct gate *g, uint64_t turn)
 {
     const struct loco_channel *c = &g->lock->words->channel;
     uint64_t next;
-    int rc = loco_atomic_load_timed(g->next_ticket, &next, gate_time_for_look(g));
+    int rc = loco_atomic_look(g->next_ticket, &next, gate_time_for_look(g));
 
     if (rc || next == turn)
         return rc; /* nobody has taken it yet */
@@ -453,14 +465,15 @@ static int gate_try_after_losses(const struct gate *g)
     return rc ? gate_try(g) : -EBUSY;
 }
 
+/* `inside` is what now_serving is. It need not be known where the CPU reaches the word. */
 static inline int gate_leave(struct loco_atomic_word now_serving, uint64_t *after,
-                             unsigned handover)
+                             unsigned handover, uint64_t inside)
 {
     uint64_t *reached = loco_atomic_reach(now_serving);
 
     *after = serving_left(*after, handover);
     if (!reached)
-        return loco_atomic_write(now_serving, *after).error;
+        return loco_atomic_post_replace(now_serving, inside, *after);
     __atomic_store_n(reached, *after, __ATOMIC_RELEASE);
     loco_stored();
     return 0;
@@ -555,7 +568,7 @@ static int lock_acquire_with(struct loco_ticket_lock *l, int (*through)(const st
         return rc;
     rc = lock_through_network(l, loco_atomic_reach(serving), through, wait);
     if (rc)
-        gate_leave(lock_local_serving(l), &l->local_after, l->handover);
+        gate_leave(lock_local_serving(l), &l->local_after, l->handover, 0);
     return rc;
 }
 
@@ -660,10 +673,10 @@ int loco_ticket_lock_release_timed(struct loco_ticket_lock *l, enum loco_fence f
     if (keep) {
         l->after += PASS;
     } else {
-        int left = gate_leave(serving, &l->after, l->handover);
+        int left = gate_leave(serving, &l->after, l->handover, l->inside);
         rc = rc ? rc : left;
     }
-    gate_leave(lock_local_serving(l), &l->local_after, l->handover);
+    gate_leave(lock_local_serving(l), &l->local_after, l->handover, 0);
     return rc;
 }
 
@@ -675,8 +688,8 @@ static void lock_set_up(struct loco_ticket_lock *l, struct loco_atomic_array *wo
     *l = (struct loco_ticket_lock){
         .words = words,
         .host = host,
-        .count = count,
-        .index = index * WORDS,
+        .count = (uint32_t)count,
+        .index = (uint32_t)(index * WORDS),
         .handover = (uint16_t)handover,
     };
 }
@@ -688,7 +701,8 @@ int loco_ticket_lock_array_init(struct loco_ticket_lock_array *a, struct loco_ma
     *a = (struct loco_ticket_lock_array){0};
     if (count == 0 || handover > LOCO_HANDOVER_MAX || manager->count > HOLDER)
         return -EINVAL;
-    if (count > SIZE_MAX / (WORDS * sizeof(uint64_t) + sizeof a->locks[0]) / (manager->count + 1))
+    if (count > UINT32_MAX / WORDS ||
+        count > SIZE_MAX / (WORDS * sizeof(uint64_t) + sizeof a->locks[0]) / (manager->count + 1))
         return -EINVAL;
     a->count = count;
     a->locks = aligned_alloc(_Alignof(struct loco_ticket_lock),

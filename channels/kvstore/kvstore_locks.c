@@ -78,7 +78,7 @@ static bool lock_wait_turn(struct loco_kv_op *op, uint64_t word)
     if (lock_is_orphaned(op, serving))
         return lock_fail(op, -EOWNERDEAD);
     kv_op_then(op, lock_judge_turn,
-               loco_atomic_post_load(kv_lock_word(op, kv_op_store(op)), op->word));
+               loco_atomic_post_look(kv_lock_word(op, kv_op_store(op)), op->word));
     return KV_LATER;
 }
 

@@ -7,8 +7,9 @@
  *      bits 0..30      next_ticket
  *
  * One fetch-and-add takes a ticket and also tells which ticket is being served, so a free lock
- * costs one round trip. A second one releases the lock; as an atomic, it executes only after the
- * holder's earlier writes on the same link are placed.
+ * costs one round trip. A waiting operation looks by plain reads, as it matters little if it learns
+ * a bit later that its turn has come. A second fetch-and-add releases the lock; as an atomic, it
+ * executes only after the holder's earlier writes on the same link are placed.
  *
  * loco_ticket_lock would not do. It waits inside its calls, and it hands over within a node: two
  * threads' writes to one slot would then be on two links, in no order. Here every handover between

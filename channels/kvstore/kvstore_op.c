@@ -62,8 +62,10 @@
  *   - A delete's cleared bit before the broadcast: else one node could see the key after another
  *     has missed it. And the slot's owner, who may use the slot again once it hears of the delete,
  *     could see its new use overwritten. So there is a fence.
- *   - Everything before the operation ends: a release that is done has executed, after all other
- *     writes. An operation that hands its lock on ends without a release, and so after a fence.
+ *   - Everything before the operation ends: a release that is done has read the lock's word, after
+ *     all other writes were placed. Its own new value may be placed later, but the next to take the
+ *     lock takes it by an atomic, too. An operation that hands its lock on ends without a release,
+ * and so after a fence.
  *
  * A fence is a read of the slot that was written, on the link that wrote it: the pair fence,
  * without waiting in a call. A node uses its own slots without the network.

@@ -133,6 +133,8 @@ struct loco_ack loco_atomic_var_pull(struct loco_atomic_var *var);
  * They wait only while the queue of their link is full. The result's place lies in network memory
  * (a region or a mem_ref) and has the result once the ack is done. Operations of one thread that
  * are in flight may execute in any order, except that writes come first as fabric/fabric.h says.
+ * Where an atomic may be done before it is placed (no LOCO_ATOMICS_PLACED), a load is a
+ * compare-and-swap that leaves the word as it is, so that it sees every operation that has ended.
  * Errors come in the ack, as with loco_region_write. */
 
 struct loco_ack loco_atomic_post_load(struct loco_atomic_word word, uint64_t *value);
@@ -144,9 +146,10 @@ struct loco_ack loco_atomic_post_compare_swap(struct loco_atomic_word word, uint
 /*
  * Writes the word at the cost of a plain write. It is placed after the thread's earlier writes to
  * the same node; a fence makes sure that it is placed. It is not atomic with a fetch-add, an
- * exchange or a compare-and-swap that succeeds at the same time: either of the two may be lost. So
- * it suits a word that no other thread changes at that time, such as ticket_lock's now_serving. For
- * all other words there is loco_atomic_store.
+ * exchange or a compare-and-swap that succeeds at the same time: either of the two may be lost. Nor
+ * with one that is done already, unless that was this thread's or a fence has placed it. So it
+ * suits a word that no atomic changes, such as a claim of ticket_lock. For all other words there is
+ * loco_atomic_store.
  */
 struct loco_ack loco_atomic_write(struct loco_atomic_word word, uint64_t value);
 

@@ -31,15 +31,17 @@ static enum loco_fence draw_fence(struct loco_sim_actor *a)
 /* --- release: data to one peer, a fence, and word of it to another ---------------------------- */
 
 /*
- * Each thread has a word for data at each node, and writes it there. Then either it fences, with
- * any sufficient kind of fence, or the other thread of its node, which knows of the write, makes a
- * global fence. The thread that fenced tells the third node, which then checks the data.
+ * Each thread has a word for data at each node, and changes it there: thread 0 by writes, thread 1
+ * by atomics. Then either it fences, with any sufficient kind of fence, or the other thread of its
+ * node, which knows of the change, makes a global fence. The thread that fenced tells the third
+ * node, which then checks the data.
  */
 enum { NODES = 3, THREADS = 2, ACTORS = NODES * THREADS, RELEASES = 10, BARRIERS = 3 };
 
 struct released {
     struct loco_shared_region region;
     struct loco_barrier barrier;
+    uint64_t *unread; /* a word for results */
     /* Of each thread of this node, by node: the value that it wrote there, as it told the other
      * thread. */
     _Atomic uint64_t wrote[THREADS][NODES];
@@ -66,9 +68,13 @@ static size_t result_at(uint32_t writer)
 static int released_open(struct loco_manager *m, void *object)
 {
     struct released *r = object;
-    int rc = loco_shared_region_init(&r->region, m, NULL, "region", LOCO_ALL, result_at(ACTORS));
+    const size_t size = result_at(ACTORS) + 8;
+    int rc = loco_shared_region_init(&r->region, m, NULL, "region", LOCO_ALL, size);
 
-    return rc ? rc : loco_barrier_init(&r->barrier, m, NULL, "barrier", LOCO_ALL);
+    if (rc)
+        return rc;
+    r->unread = (uint64_t *)loco_shared_region_local(&r->region) + size / 8 - 1;
+    return loco_barrier_init(&r->barrier, m, NULL, "barrier", LOCO_ALL);
 }
 
 static void released_close(void *object)
@@ -85,6 +91,21 @@ static void put_word(struct loco_sim_actor *a, struct released *r, uint32_t node
     LOCO_SIM_EXPECT(a, loco_shared_region_write(&r->region, node, at, &value, 8).error == 0);
 }
 
+/* The same by an atomic, from what the word was. Fences count it like a write, also when it is
+ * done.
+ */
+static void add_word(struct loco_sim_actor *a, struct released *r, uint32_t node, size_t at,
+                     uint64_t from, uint64_t value)
+{
+    unsigned member = (unsigned)loco_channel_member(&r->region.channel, node);
+    struct loco_ack ack =
+        loco_region_fetch_add(r->region.region, member, at, value - from, r->unread);
+
+    LOCO_SIM_EXPECT(a, ack.error == 0);
+    if (loco_sim_actor_draw(a, 4))
+        LOCO_SIM_EXPECT(a, loco_ack_wait(&ack, UINT64_MAX) == 0);
+}
+
 /* Detaching a thread is a fence, too. */
 static void leave_and_come_back(struct loco_sim_actor *a)
 {
@@ -99,7 +120,10 @@ static void release_own(struct loco_sim_actor *a, struct released *r, uint64_t v
     uint32_t third = NODES - a->node - at;
     uint32_t thread = a->index % THREADS;
 
-    put_word(a, r, at, data_at(a->index), value);
+    if (thread == 0)
+        put_word(a, r, at, data_at(a->index), value);
+    else
+        add_word(a, r, at, data_at(a->index), r->wrote[thread][at], value);
     r->wrote[thread][at] = value;
     if (loco_sim_actor_draw(a, 2))
         loco_sim_actor_dawdle(a, 60);

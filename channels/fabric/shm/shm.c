@@ -315,7 +315,7 @@ int loco_shm_open(struct loco_fabric **fabric, const char *directory)
         return -ENOMEM;
     s->base = (struct loco_fabric){
         .ops = &shm_ops,
-        .capabilities = LOCO_COHERENT | LOCO_CPU_ATOMICS | LOCO_SHARED_CLOCK,
+        .capabilities = LOCO_COHERENT | LOCO_CPU_ATOMICS | LOCO_ATOMICS_PLACED | LOCO_SHARED_CLOCK,
     };
     snprintf(s->directory, sizeof s->directory, "%s", directory);
     for (int i = 0; i < SHM_FILES; i++)

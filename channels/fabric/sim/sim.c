@@ -362,7 +362,8 @@ struct loco_fabric *loco_sim_open(const struct loco_sim_config *config)
         return NULL;
     s->base = (struct loco_fabric){
         .ops = &sim_ops,
-        .capabilities = LOCO_SHARED_CLOCK | (config->chaos ? 0 : LOCO_WHOLE),
+        .capabilities = LOCO_SHARED_CLOCK | (config->chaos ? 0 : LOCO_WHOLE) |
+                        (config->chaos < LOCO_SIM_DEFERRED ? LOCO_ATOMICS_PLACED : 0),
     };
     s->config = *config;
     s->physics = config->chaos ? &sim_chaos : &sim_timed;

@@ -6,17 +6,21 @@
  *                word, and is completed at any time after it arrived
  *      read      arrives, reads the target word by word, answers word by word, perhaps before all
  *                is read, and perhaps repeats all of it once, is completed
- *      atomic    arrives, reads the word, writes it, answers, is completed
+ *      atomic    arrives, reads the word, answers and is completed; writes the word at any time
+ *                after it has read it
  *      flush     arrives, answers, is completed
  *
  *      Of one link: operations arrive and are completed in the order of posting. A write is
  *      placed after all earlier writes; a read, an atomic or a flush is executed after all
- *      earlier writes are placed. A write may overtake an earlier read or atomic.
- *      Atomics at one node exclude one another, but not that node's CPU.
+ *      earlier writes are placed. An atomic that has read its word counts as a write here. A
+ *      flush is also executed after all earlier atomics. A write may overtake an earlier read,
+ *      and an atomic that has not read yet.
+ *      Atomics at one node exclude one another, but not that node's CPU, nor other links' writes.
  *      Of different links: nothing.
  *      A post waits while its link's send queue is full.
  *
- * Sources: RFC 5040 section 5; Ambal et al., "Semantics of Remote Direct Memory Access".
+ * Sources: RFC 5040 section 5; Ambal et al., "Semantics of Remote Direct Memory Access", and its
+ * successor with atomics, arXiv 2601.14642.
  * Where they leave doubt, the weaker behaviour is allowed.
  */
 #include <errno.h>
@@ -32,6 +36,7 @@ enum {
     REACH_FAR = 64, /* the same, in one of 8 turns */
     DEPTH = 128,    /* size of a send queue */
     SHALLOW = 4,    /* size of some send queues */
+    LATE = 400,     /* how often a completed atomic may be passed over before it writes */
 };
 
 static uint64_t chaos_below(struct sim *s, uint64_t bound)
@@ -103,7 +108,14 @@ struct earlier {
 static void chaos_finish(struct operation *o)
 {
     o->finished = true;
+    o->late = chaos_is_atomic(o) && !o->executed;
     o->link->queued--;
+}
+
+/* Whether the operation has read all that it answers. */
+static bool chaos_has_read(const struct operation *o)
+{
+    return o->executed || (chaos_is_atomic(o) && o->link->peer->atomic == o);
 }
 
 static bool chaos_step_write(struct sim *s, struct operation *o, const struct earlier *e)
@@ -134,29 +146,29 @@ static bool chaos_step_write(struct sim *s, struct operation *o, const struct ea
     return true;
 }
 
-/* An atomic reads the word now. If the NIC's atomics do not compose with the CPU's, it writes the
- * word in a later step, so that the CPU may change the word in between. */
+/* An atomic reads the word now. In general it writes the word in a later step, and the CPU and
+ * other links may change the word in between. One that fails writes nothing. */
 static void chaos_begin_atomic(struct sim *s, struct operation *o)
 {
-    struct sim_node *peer = o->link->peer;
+    uint64_t old;
 
-    if (s->config.chaos < LOCO_SIM_DEFERRED) {
+    loco_copy(&old, o->target, WORD);
+    if (s->config.chaos >= LOCO_SIM_DEFERRED && (o->verb == FETCH_ADD || old == o->expected)) {
+        loco_copy(o->data, &old, WORD);
+        o->link->peer->atomic = o;
+    } else {
         sim_execute(o);
         o->executed = true;
-        return;
     }
-    loco_copy(o->data, o->target, WORD);
-    peer->atomic = o;
 }
 
-static void chaos_end_atomic(struct operation *o)
+void sim_end_atomic(struct operation *o)
 {
     uint64_t old, new;
 
     loco_copy(&old, o->data, WORD);
     new = o->verb == FETCH_ADD ? old + o->operand : o->operand;
-    if (o->verb == FETCH_ADD || old == o->expected)
-        loco_copy(o->target, &new, WORD);
+    loco_copy(o->target, &new, WORD);
     o->link->peer->atomic = NULL;
     o->executed = true;
 }
@@ -171,7 +183,7 @@ static bool chaos_execute_some(struct sim *s, struct operation *o)
         transfer_some(s, &o->apply, o->apply.words, o->data, o->target, o->size);
         o->executed = transfer_is_over(&o->apply);
     } else if (peer->atomic == o) {
-        chaos_end_atomic(o);
+        sim_end_atomic(o);
     } else if (!peer->atomic) {
         chaos_begin_atomic(s, o);
     } else {
@@ -185,33 +197,42 @@ static unsigned chaos_answerable(const struct operation *o)
 {
     if (!o->result || !sim_hears(o->link))
         return 0;
-    return o->executed ? o->answer.words : o->streams ? o->apply.moved : 0;
+    return chaos_has_read(o) ? o->answer.words : o->streams ? o->apply.moved : 0;
+}
+
+/* Whether the operation may be executed before earlier ones that do not write. */
+static bool chaos_may_overtake(const struct sim *s, const struct operation *o)
+{
+    return o->verb == READ || (chaos_is_atomic(o) && s->config.chaos >= LOCO_SIM_DEFERRED);
+}
+
+static bool chaos_may_complete(const struct operation *o, const struct earlier *e)
+{
+    return !o->finished && sim_hears(o->link) && (!o->result || transfer_is_over(&o->answer)) &&
+           (e->all_finished || o->again);
 }
 
 static bool chaos_step_other(struct sim *s, struct operation *o, const struct earlier *e)
 {
     if (!o->arrived)
         return e->all_arrived && (o->arrived = true);
-    bool may_execute =
-        !o->executed && sim_reaches(o->link) && e->writes_placed &&
-        (e->all_executed || !chaos_is_atomic(o) || s->config.chaos >= LOCO_SIM_DEFERRED);
+    bool may_execute = !o->executed && sim_reaches(o->link) && e->writes_placed &&
+                       (e->all_executed || chaos_may_overtake(s, o));
+    bool may_complete = chaos_has_read(o) && chaos_may_complete(o, e);
     bool may_answer = o->answer.moved < chaos_answerable(o);
     if (may_answer && (!may_execute || chaos_below(s, 2))) {
         transfer_some(s, &o->answer, chaos_answerable(o), o->result, o->data, o->size);
         return true;
     }
-    if (may_execute)
+    if (may_execute && (!may_complete || chaos_below(s, 2)))
         return chaos_execute_some(s, o);
-    if (!o->executed || o->finished || !sim_hears(o->link) ||
-        (o->result && !transfer_is_over(&o->answer)))
+    if (!may_complete)
         return false;
     if (o->again) {
         o->again = o->executed = false;
         o->apply.moved = o->answer.moved = 0;
         return true;
     }
-    if (!e->all_finished)
-        return false;
     chaos_finish(o);
     return true;
 }
@@ -234,6 +255,9 @@ static bool chaos_step(struct sim *s, struct operation *o, const struct earlier 
     if (!(o->verb == WRITE ? chaos_step_write(s, o, e) : chaos_step_other(s, o, e)))
         return false;
     o->patience = chaos_draw_patience(s);
+    if (o->late && chaos_below(s, 8) == 0)
+        o->patience = (unsigned)chaos_below(s, LATE);
+    o->late = false;
     return true;
 }
 
@@ -242,7 +266,7 @@ static void chaos_follow(struct earlier *e, const struct operation *o)
     e->all_arrived &= o->arrived;
     e->all_finished &= o->finished;
     e->all_executed &= o->executed;
-    if (o->verb == WRITE)
+    if (o->verb == WRITE || (chaos_is_atomic(o) && chaos_has_read(o)))
         e->writes_placed &= o->executed;
 }
 

@@ -142,6 +142,7 @@ struct operation {
     bool executed;     /* its effect at the peer is complete */
     bool streams;      /* the words of a read are answered as they are read */
     bool again;        /* the read is repeated once, as after a lost answer */
+    bool late;         /* the atomic is completed, but its word is not written yet */
     unsigned patience; /* how often it is passed over before its next step */
     struct transfer fetch, apply, answer;
 
@@ -263,6 +264,9 @@ static inline bool sim_hears(const struct sim_link *l)
 
 /* Lets the node's waiting fibers check again what they wait for, as it may have changed. */
 void sim_wake(struct sim_node *node);
+
+/* Chaos: writes the word of an atomic that has read it. */
+void sim_end_atomic(struct operation *operation);
 
 /* Executes the operation at its target, in one step. */
 void sim_execute(struct operation *operation);

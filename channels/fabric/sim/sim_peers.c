@@ -29,9 +29,15 @@ static void link_deafen(struct sim_link *l)
     l->deaf = true;
 }
 
+/* If an atomic that was completed has not written its word, the peer's NIC does so now: else an
+ * atomic could be taken back that another node has heard of. */
 static void link_sever(struct sim_link *l)
 {
-    if (l->peer->atomic && l->peer->atomic->link == l)
+    struct operation *o = l->peer->atomic;
+
+    if (o && o->link == l && o->finished)
+        sim_end_atomic(o);
+    else if (o && o->link == l)
         l->peer->atomic = NULL;
     l->severed = true;
 }

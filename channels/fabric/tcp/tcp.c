@@ -306,6 +306,7 @@ int loco_tcp_open(struct loco_fabric **fabric, const struct loco_tcp_config *con
     if (!t)
         return -ENOMEM;
     t->base.ops = &tcp_ops;
+    t->base.capabilities = LOCO_ATOMICS_PLACED; /* the peer answers once it has changed the word */
     t->config = *config;
     if (!t->config.port)
         t->config.port = LOCO_TCP_PORT;

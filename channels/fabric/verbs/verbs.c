@@ -285,9 +285,9 @@ static int verbs_open_device(struct verbs_node *n)
     }
     pthread_mutex_lock(&n->verbs->lock);
     if (attributes.atomic_cap != IBV_ATOMIC_GLOB)
-        fabric->capabilities &= ~(unsigned)LOCO_CPU_ATOMICS;
+        fabric->capabilities &= ~(unsigned)(LOCO_CPU_ATOMICS | LOCO_ATOMICS_PLACED);
     else if (n->verbs->device_count == 0)
-        fabric->capabilities |= LOCO_CPU_ATOMICS;
+        fabric->capabilities |= LOCO_CPU_ATOMICS | LOCO_ATOMICS_PLACED;
     pthread_mutex_unlock(&n->verbs->lock);
     n->pd = ibv_alloc_pd(n->device);
     return n->pd ? 0 : -errno;

@@ -106,9 +106,9 @@ struct verbs_link {
     _Atomic uint64_t posted;
     _Atomic uint64_t signalled; /* the newest operation that asked for a completion */
 
-    _Atomic bool lock;               /* protects posting, and what follows */
-    uint64_t last_write, last_reads; /* sequences */
-    uint64_t number;                 /* the core's number of the newest operation posted */
+    _Atomic bool lock;              /* protects posting, and what follows */
+    uint64_t last_write, last_read; /* sequences; an atomic counts as a write */
+    uint64_t number;                /* the core's number of the newest operation posted */
     unsigned depth, signal_each, inline_max;
     struct verbs_slot *slots; /* by sequence modulo depth */
     unsigned char *staging;   /* for sources that the device cannot inline; else NULL */

@@ -133,14 +133,24 @@ static int link_post(struct verbs_link *l, enum ibv_wr_opcode opcode, unsigned f
     atomic_store_explicit(&l->posted, sequence, memory_order_relaxed);
     if (flags & IBV_SEND_SIGNALED)
         atomic_store_explicit(&l->signalled, sequence, memory_order_relaxed);
-    if (reads)
-        l->last_reads = sequence;
+    if (opcode == IBV_WR_RDMA_READ)
+        l->last_read = sequence;
     int rc = ibv_post_send(l->qp, &l->request, &bad);
     if (rc) {
         link_break(l, IBV_WC_GENERAL_ERR);
         return -ECONNRESET;
     }
     return LOCO_POSTED;
+}
+
+/* Posts a write or an atomic. An atomic needs a flush, too: the device promises that one that is
+ * done is placed only if its atomics are atomic with the CPU's. */
+static int link_post_change(struct verbs_link *l, enum ibv_wr_opcode opcode, unsigned flags)
+{
+    int rc = link_post(l, opcode, flags);
+
+    l->last_write = atomic_load_explicit(&l->posted, memory_order_relaxed);
+    return rc;
 }
 
 static void link_aim_at_nothing(struct verbs_link *l)
@@ -249,9 +259,7 @@ int verbs_write(struct loco_link *base, struct loco_remote to, const void *from,
         return link_end(l, link_fail(l, -EFAULT));
     l->request.wr.rdma.remote_addr = target->base + to.offset;
     l->request.wr.rdma.rkey = target->remote_key;
-    int rc = link_post(l, IBV_WR_RDMA_WRITE, flags);
-    l->last_write = atomic_load_explicit(&l->posted, memory_order_relaxed);
-    return link_end(l, rc);
+    return link_end(l, link_post_change(l, IBV_WR_RDMA_WRITE, flags));
 }
 
 int verbs_read(struct loco_link *base, struct loco_remote from, void *to, size_t size)
@@ -283,7 +291,7 @@ static int link_post_atomic(struct loco_link *base, struct loco_remote at,
     l->request.wr.atomic.rkey = target->remote_key;
     l->request.wr.atomic.compare_add = first;
     l->request.wr.atomic.swap = second;
-    return link_end(l, link_post(l, opcode, 0));
+    return link_end(l, link_post_change(l, opcode, 0));
 }
 
 int verbs_fetch_add(struct loco_link *base, struct loco_remote at, uint64_t add, uint64_t *old)
@@ -312,15 +320,15 @@ static int link_post_flush(struct verbs_link *l)
     return link_post(l, IBV_WR_RDMA_READ, 0);
 }
 
-/* A read or an atomic that was posted after the newest write also serves as a flush. Without a
- * write there is nothing to flush. */
+/* A read that was posted after the newest write also serves as a flush. Without a write there is
+ * nothing to flush. */
 uint64_t verbs_flush(struct loco_link *base)
 {
     struct verbs_link *l = (struct verbs_link *)base;
 
     verbs_lock(&l->lock);
-    int rc = l->last_reads >= l->last_write ? 0 : link_post_flush(l);
-    uint64_t ticket = rc ? UINT64_MAX : l->last_reads; /* UINT64_MAX: never, the peer is lost */
+    int rc = l->last_read >= l->last_write ? 0 : link_post_flush(l);
+    uint64_t ticket = rc ? UINT64_MAX : l->last_read; /* UINT64_MAX: never, the peer is lost */
     verbs_unlock(&l->lock);
     return ticket;
 }

@@ -11,9 +11,16 @@
  *      done     its completion was seen; a read's result is here, a write's source may be reused
  *      placed   a write's bytes are visible in the peer's memory; flush() makes sure of that
  *
+ * An atomic reads its word and then writes it. The atomics of one node's words are atomic with each
+ * other: each reads what the one before it wrote, although that may not be placed yet. Anything
+ * else that is done to the word between an atomic's read and its placement is lost: a write of any
+ * other link, and, without LOCO_CPU_ATOMICS, a store of the CPU. A compare-and-swap that fails
+ * writes nothing.
+ *
  * On one link, a write is placed before any later write of the link is placed, and before any later
- * read or atomic of the link executes. No other operations of a link are ordered, and operations of
- * different links are never ordered. An aligned 8-byte word is never torn; anything larger may be.
+ * read or atomic of the link executes. So is an atomic, from the moment on that it is done. No
+ * other operations of a link are ordered, and operations of different links are never ordered. An
+ * aligned 8-byte word is never torn; anything larger may be.
  */
 #ifndef LOCO_FABRIC_H
 #define LOCO_FABRIC_H
@@ -44,6 +51,9 @@ enum {
     /* Nothing is ever seen half-written, whatever its size. The nodes take turns, and a node goes
      * on only when another waits. */
     LOCO_WHOLE = 1 << 3,
+    /* An atomic that is done is also placed. Without this, an atomic that is done has read the
+     * word, and its new value is placed later, as a write's. LOCO_CPU_ATOMICS includes this. */
+    LOCO_ATOMICS_PLACED = 1 << 4,
 };
 
 /* A write's source of at most this many bytes is read when the write is posted. A longer one may be
