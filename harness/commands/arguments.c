@@ -72,7 +72,9 @@ static const struct choice choices[] = {
     {HIL_TAKES_FMU, {"fmi", required_argument, NULL, 'V'}},
     {HIL_TAKES_FMU, {"period-us", required_argument, NULL, 'Y'}},
     {HIL_TAKES_FMU, {"width", required_argument, NULL, 'W'}},
-    {HIL_TAKES_TRACE, {"trace", no_argument, NULL, 't'}},
+    {HIL_TAKES_TRACE, {"trace", optional_argument, NULL, 't'}},
+    {HIL_TAKES_TRACE, {"trace-every", required_argument, NULL, 'y'}},
+    {HIL_TAKES_SNAPSHOT, {"snapshot", no_argument, NULL, 'z'}},
     {HIL_TAKES_PARTIAL, {"partial", no_argument, NULL, 'Q'}},
     {~0u, {"help", no_argument, NULL, 'h'}},
     {~0u, {"version", no_argument, NULL, 'v'}},
@@ -166,6 +168,29 @@ static int parse_period(const char *text, double *period_us)
     return -EINVAL;
 }
 
+static int take_trace(struct hil_arguments *a)
+{
+    if (optarg && strcmp(optarg, "all") != 0) {
+        fprintf(stderr, "--trace=%s: --trace or --trace=all is allowed\n", optarg);
+        return -EINVAL;
+    }
+    a->sets[a->options.set_count++] = "trace.enable=true";
+    if (optarg)
+        a->sets[a->options.set_count++] = "trace.keep=all";
+    return 0;
+}
+
+static int take_trace_every(struct hil_arguments *a)
+{
+    uint64_t every;
+    int rc = parse_whole("trace-every", optarg, 1, 1000000, &every);
+
+    snprintf(a->trace_every, sizeof a->trace_every, "trace.every=%" PRIu64, rc ? 1 : every);
+    a->sets[a->options.set_count++] = "trace.enable=true";
+    a->sets[a->options.set_count++] = a->trace_every;
+    return rc;
+}
+
 static int take(struct hil_arguments *a, int option)
 {
     switch (option) {
@@ -178,7 +203,11 @@ static int take(struct hil_arguments *a, int option)
         a->parameters[a->options.parameter_count++] = optarg;
         return 0;
     case 't':
-        a->sets[a->options.set_count++] = "trace.enable=true";
+        return take_trace(a);
+    case 'y':
+        return take_trace_every(a);
+    case 'z':
+        a->snapshot = true;
         return 0;
     case 'o':
         a->out = optarg;
@@ -328,7 +357,7 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
                                 .fmi = 2,
                                 .width = 1,
                                 .period_us = 10};
-    a->sets = calloc((size_t)argc + 1, sizeof *a->sets);
+    a->sets = calloc(2 * (size_t)argc + 1, sizeof *a->sets); /* an option may set two keys */
     a->parameters = calloc((size_t)argc + 1, sizeof *a->parameters);
     if (!a->sets || !a->parameters)
         return -ENOMEM;

@@ -14,7 +14,8 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR] [--trace]\n"
+    "usage: hiloco run SCENARIO [--mode MODE] [--set KEY=VALUE]... [--out DIR]\n"
+    "                  [--trace[=all]] [--trace-every N]\n"
     "                  [--parameters FILE]... [--wait SECONDS] [--run-dir DIR] [--fix]\n"
     "                  [--hosts HOST,...] [--quiet] [--junit FILE] [--tap FILE]\n"
     "                  [--allow-set] [--tuning DIR] [--scope]\n"
@@ -31,8 +32,12 @@ static const char help[] =
     "  --parameters FILE  set parameters and settings of components from an SSV file\n"
     "                     (docs/parameters.md); may be repeated. --set takes precedence\n"
     "  --out DIR          folder of the results (default: results/NAME-TIMESTAMP)\n"
-    "  --trace            trace the run with LTTng into DIR/ctf, like trace.enable=true; then\n"
+    "  --trace            trace the run with LTTng, like trace.enable=true. The newest events are\n"
+    "                     kept in memory, and saved in DIR/ctf at the first misses, at faults and\n"
+    "                     failures, on hiloco trace DIR --snapshot, and at the end. Then\n"
     "                     hiloco trace DIR says where the time went\n"
+    "  --trace=all        keep all events, which are written to DIR/ctf while the run goes on\n"
+    "  --trace-every N    trace the steps of one in N spans of 10 ms, and all misses\n"
     "  --wait SECONDS     how long to wait for outside nodes (default 30)\n"
     "  --run-dir DIR      folder where outside nodes meet the run on shm, as for hiloco node;\n"
     "                     HILOCO_SECRET is also as for hiloco node\n"

@@ -1,14 +1,19 @@
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <time.h>
 
 #include "../h5/run_files.h"
+#include "../top/choose.h"
 #include "../tracing/report.h"
 #include "../tracing/trace_figures.h"
 #include "commands.h"
 
 static const char help[] =
     "usage: hiloco trace DIR [--to DIR]\n"
+    "       hiloco trace RUN --snapshot\n"
     "\n"
     "Analyses the LTTng trace in DIR, the results of hiloco run --trace or any other folder with\n"
     "such traces: the latencies of each loop, the misses with what had the core meanwhile, and "
@@ -16,7 +21,9 @@ static const char help[] =
     "parts of the round trip. Writes the same to DIR/trace.json, and the figures trace-time,\n"
     "trace-histogram and trace-tail.\n"
     "\n"
-    "  --to DIR  write into this folder instead, and leave the results as they are\n";
+    "  --to DIR    write into this folder instead, and leave the results as they are\n"
+    "  --snapshot  save the newest events of a run that goes on, which was started with --trace.\n"
+    "              RUN is a scenario's name, a process id or a folder of results\n";
 
 static int status_of(int rc)
 {
@@ -44,11 +51,64 @@ static int analyse(const void *arguments)
     return status_of(rc);
 }
 
+/* --- a run that goes on ----------------------------------------------------------------------- */
+
+enum { LOOKS = 600 };
+
+/* Waits until the launcher has saved the events once more. */
+static int await_saved(const struct hil_found *run, uint32_t before)
+{
+    static const struct timespec pause = {.tv_nsec = 100000000};
+    const struct hil_card *card = &run->attached.card;
+    int unused;
+
+    for (unsigned i = 0; i < LOOKS && !hil_run_ended(run, &unused); i++) {
+        if (atomic_load(&run->attached.state->saved) != before) {
+            printf("saved in %s/ctf\n", card->results);
+            return HIL_EXIT_OK;
+        }
+        nanosleep(&pause, NULL);
+    }
+    fprintf(stderr, "%s has ended, or does not answer\n", card->name);
+    return HIL_EXIT_FAILED;
+}
+
+static int save(const struct hil_found *run)
+{
+    const struct hil_card *card = &run->attached.card;
+    const uint32_t before = atomic_load(&run->attached.state->saved);
+
+    if (!card->saves) {
+        fprintf(stderr, "%s keeps no newest events: start it with hiloco run --trace\n",
+                card->name);
+        return HIL_EXIT_FAILED;
+    }
+    if (pidfd_send_signal(run->process, SIGUSR1, NULL, 0)) {
+        fprintf(stderr, "process %d: %s\n", (int)run->pid, strerror(errno));
+        return HIL_EXIT_FAILED;
+    }
+    return await_saved(run, before);
+}
+
+static int snapshot(const struct hil_arguments *a)
+{
+    const struct hil_found *run;
+    struct hil_runs runs;
+    int status = hil_run_choose(&runs, a->scenario, true, "hiloco trace", &run);
+
+    if (status == HIL_EXIT_OK)
+        status = save(run);
+    hil_runs_close(&runs);
+    return status;
+}
+
 int hil_command_trace(int argc, char **argv)
 {
     struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_TO, help, argc, argv);
-    int status = rc ? hil_arguments_status(rc) : hil_make_of_results(analyse, &a);
+    int rc = hil_arguments_parse(&a, HIL_TAKES_TO | HIL_TAKES_SNAPSHOT, help, argc, argv);
+    int status = rc           ? hil_arguments_status(rc)
+                 : a.snapshot ? snapshot(&a)
+                              : hil_make_of_results(analyse, &a);
 
     hil_arguments_free(&a);
     return status;

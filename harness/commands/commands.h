@@ -64,7 +64,8 @@ struct hil_arguments {
     const char *tuning; /* a record whose changes are replayed */
     double ramp_s;      /* ramp time of sources that are set */
     bool quiet, csv, mcap, fix, strict, json, all_users, measure, allow_set, scope, automatic,
-        partial;
+        partial, snapshot;
+    char trace_every[40]; /* the key that --trace-every sets */
 };
 
 /* Which options a command takes, besides --help. */
@@ -83,7 +84,7 @@ enum {
                                  * optional */
     HIL_TAKES_RUN = 1 << 11, /* --json, --interval, --count, --all-users; the positional argument is
                               * optional */
-    HIL_TAKES_TRACE = 1 << 12,
+    HIL_TAKES_TRACE = 1 << 12,     /* --trace, --trace-every */
     HIL_TAKES_SPAN = 1 << 13,      /* --from, --until */
     HIL_TAKES_PARTIAL = 1 << 14,   /* --partial */
     HIL_TAKES_DIRECTORY = 0,       /* only the positional argument */
@@ -103,6 +104,7 @@ enum {
     HIL_TAKES_SCOPE = 1 << 28,     /* --listen, --allow-set, --all-users; the positional argument is
                                     * optional */
     HIL_TAKES_TO = 1 << 29,        /* --to */
+    HIL_TAKES_SNAPSHOT = 1u << 31, /* --snapshot */
     HIL_TAKES_CAPTURE = 1 << 30,   /* --capture, --trigger, --hysteresis, --before, --after, --wait,
                                     * --auto, --all-users; the positional argument is optional */
 };

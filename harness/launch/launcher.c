@@ -14,7 +14,7 @@
 #include "../base/pulse.h"
 #include "../record/recorder.h"
 #include "../run/privileges.h"
-#include "../tracing/session.h"
+#include "../tracing/flight.h"
 #include "children.h"
 #include "kept.h"
 #include "meeting.h"
@@ -37,6 +37,7 @@ struct launcher {
     int place;                         /* descriptor that holds run_directory; -1: it is not this
                                         * run's own */
     struct hil_traced traced;
+    struct hil_flight flight;
     struct hil_children children;
     struct hil_warnings warnings;
     struct hil_tuning_server *tuning; /* NULL: the run cannot be tuned */
@@ -179,13 +180,24 @@ static int open_state(struct launcher *l)
 
 /* --- the trace -------------------------------------------------------------------------------- */
 
+static void open_flight(struct launcher *l)
+{
+    l->flight = (struct hil_flight){
+        .session = l->children.session, .scenario = l->scenario, .state = l->run.state};
+    hil_catch_saves();
+    l->run.state->card.saves = 1;
+}
+
 static int open_trace(struct launcher *l)
 {
     if (l->scenario->trace.enable && !hil_session_wanted(l->scenario) && !l->launch->keep_quiet)
         fprintf(stderr, "warning: virtual time is not traced: its steps take no time\n");
     if (!hil_session_wanted(l->scenario) || l->launch->discard)
         return 0;
-    return hil_session_open(&l->children.session, l->scenario, l->kept.out);
+    int rc = hil_session_open(&l->children.session, l->scenario, l->kept.out);
+    if (!rc && l->scenario->trace.keep == HIL_KEEP_RECENT)
+        open_flight(l);
+    return rc;
 }
 
 /* If nodes of other launchers take part, their processes are traced as well. */
@@ -199,7 +211,12 @@ static int start_trace(struct launcher *l)
 
 static int stop_trace(struct launcher *l)
 {
-    return l->children.session ? hil_session_stop(l->children.session, &l->traced) : 0;
+    if (!l->children.session)
+        return 0;
+    hil_flight_end(&l->flight);
+    const int rc = hil_session_stop(l->children.session, &l->traced);
+    l->traced.saved = atomic_load(&l->run.state->saved) + 1;
+    return rc;
 }
 
 /* --- the record ------------------------------------------------------------------------------ */
@@ -278,6 +295,7 @@ static void watch(struct launcher *l)
         check_rendezvous(l);
         hil_children_look(&l->children);
         hil_tuning_server_look(l->tuning);
+        hil_flight_look(&l->flight, hil_saves_asked());
         if (l->scenario->on_lost != HIL_RESTART && hil_children_all_run(&l->children))
             remove_run_directory(l); /* no more processes will come, so even a kill cannot leave it
                                       * behind */

@@ -80,7 +80,7 @@ static bool is_of_plot(const char *path, const char *name)
 static bool is_of_ctf(const char *name)
 {
     return strncmp(name, "metadata", 8) == 0 || strncmp(name, "loops_", 6) == 0 ||
-           strncmp(name, "kernel_", 7) == 0;
+           strncmp(name, "names_", 6) == 0 || strncmp(name, "kernel_", 7) == 0;
 }
 
 static const char *const run_names[] = {"scenario.yaml",

@@ -25,6 +25,26 @@ void hil_catch_signals(void)
             sigaction(SIGHUP, &before, NULL);
 }
 
+static volatile sig_atomic_t saves;
+
+static void on_save(int signal)
+{
+    (void)signal;
+    saves++;
+}
+
+void hil_catch_saves(void)
+{
+    const struct sigaction action = {.sa_handler = on_save, .sa_flags = SA_RESTART};
+
+    sigaction(SIGUSR1, &action, NULL);
+}
+
+unsigned hil_saves_asked(void)
+{
+    return (unsigned)saves;
+}
+
 void hil_ignore_file_limit(void)
 {
     signal(SIGXFSZ, SIG_IGN);

@@ -11,6 +11,16 @@ uint64_t hil_loop_first_from(const struct hil_loop *l, uint64_t now)
     return now <= t->phase_ns ? 0 : (now - t->phase_ns + t->period_ns - 1) / t->period_ns;
 }
 
+/* Steps are sampled in spans that are long enough for round trips, the same for all nodes. */
+static const uint64_t SPAN_NS = 10000000;
+
+/* Whether the step, which took until `over_ns` after it was due, is traced. A missed one is. */
+static bool in_sample(const struct hil_loop *l, uint64_t n, uint64_t over_ns)
+{
+    return l->trace_every <= 1 || hil_loop_due(l, n) / SPAN_NS % l->trace_every == 0 ||
+           over_ns > l->timing.period_ns;
+}
+
 static uint32_t traced_age(const struct hil_loop *l)
 {
     if (!l->has_input)
@@ -23,7 +33,7 @@ static void trace_step(const struct hil_loop *row, uint64_t n, uint64_t late_ns,
 {
     struct hil_traced_step step;
 
-    if (!HIL_TRACED(step))
+    if (!HIL_TRACED(step) || !in_sample(row, n, late_ns + duration_ns))
         return;
     step.node = row->node;
     step.step = n + 1;

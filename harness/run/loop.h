@@ -34,6 +34,7 @@ struct hil_loop {
     uint64_t end_ns;          /* end of the run, after the start: no step is due then or later */
     uint64_t ramp_ns;         /* length of the ramp to the safe values, the last part of the run */
     struct hil_tap_ring *tap; /* where misses are shown; NULL: nowhere */
+    unsigned trace_every;     /* of so many spans of time, steps of one are traced; 0: of all */
     /* Adds the messages that are newer than those of its last traced step; NULL: it adds none. */
     void (*trace_newer)(void *arg, struct hil_traced_step *step);
     uint64_t first;   /* first step of this loop; above 0 if the run was already under way */

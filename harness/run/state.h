@@ -179,6 +179,7 @@ struct hil_card {
     char measure[80];   /* name of the first measure; "": there is none */
     char unit[16];      /* unit of that measure */
     uint8_t virtual_time;
+    uint8_t saves;   /* 1: SIGUSR1 makes the launcher save the newest events of the trace */
     char tuning[48]; /* the abstract socket on which the launcher takes requests for changes,
                       * without the leading NUL; "": it takes none */
     uint64_t duration_ns;
@@ -189,6 +190,7 @@ struct hil_state {
     struct hil_card card;
     int file;               /* the launcher's descriptor of the memory file */
     _Atomic uint32_t ended; /* written by the launcher: 1 + its exit status; 0: not yet */
+    _Atomic uint32_t saved; /* written by the launcher: how often it saved the newest events */
     _Atomic uint64_t said[HIL_SAID_MAX]; /* hashes of warnings; each is printed once */
     _Atomic bool go;                     /* written by the launcher: everything is prepared */
     /* When it is to end in order, on the executors' clock; 0: it goes on. It may have been told so

@@ -159,8 +159,13 @@ struct hil_tracing_events {
     bool push, pull, fence, lock, barrier, peer, state;
 };
 
+/* What is kept of a trace: what fits into memory, written out at certain moments; or everything. */
+enum hil_trace_keep { HIL_KEEP_RECENT, HIL_KEEP_ALL };
+
 struct hil_tracing_config {
     bool enable;
+    enum hil_trace_keep keep;
+    unsigned every;      /* of so many spans of time, the steps of one are traced */
     unsigned buffer_kib; /* of each core */
     bool kernel;         /* sched_switch and interrupts on the loops' cores */
     unsigned kernel_buffer_kib;

@@ -266,8 +266,10 @@ static json_t *trace(const struct hil_traced *traced)
 {
     if (!traced)
         return json_null();
-    return json_pack("{s:o, s:o, s:s}", "lost", summary_whole(traced->lost), "kernel_lost",
-                     summary_whole(traced->kernel_lost), "kernel", traced->kernel);
+    return json_pack("{s:s, s:o, s:o, s:o, s:s}", "keep", traced->recent ? "recent" : "all",
+                     "saved", traced->recent ? summary_whole(traced->saved) : json_null(), "lost",
+                     summary_whole(traced->lost), "kernel_lost", summary_whole(traced->kernel_lost),
+                     "kernel", traced->kernel);
 }
 
 /* How times in this record relate to the first node's. Both count from the common start, as far as
@@ -396,6 +398,16 @@ static void print_reason(const char *reason, void *to)
     fprintf(to, "  degraded    %s\n", reason);
 }
 
+static void print_trace(const struct hil_summary *sum, FILE *to)
+{
+    const struct hil_traced *t = sum->traced;
+
+    fprintf(to, "  trace       %s/ctf, ", sum->out);
+    if (t->recent)
+        fprintf(to, "the newest events, saved %u time%s, ", t->saved, t->saved == 1 ? "" : "s");
+    fprintf(to, "%llu events lost; kernel: %s\n", (unsigned long long)t->lost, t->kernel);
+}
+
 void hil_summary_print(const struct hil_summary *sum, FILE *to)
 {
     const struct hil_scenario *s = sum->scenario;
@@ -422,8 +434,7 @@ void hil_summary_print(const struct hil_summary *sum, FILE *to)
     if (sum->cut_off)
         fprintf(to, "  record      CUT OFF: %s\n", sum->cut_off);
     if (sum->traced)
-        fprintf(to, "  trace       %s/ctf, %llu events lost; kernel: %s\n", sum->out,
-                (unsigned long long)sum->traced->lost, sum->traced->kernel);
+        print_trace(sum, to);
     each_reason(sum, print_reason, to); /* each once */
     print_clocks(sum, to);
     fprintf(to, "  results     %s\n", sum->out);

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "../base/reap.h"
-#include "../base/result_file.h"
 #include "../base/tool.h"
 #include "../run/loop_cores.h"
+#include "../scenario/system.h"
 #include "tracefs.h"
 
 struct hil_session {
@@ -33,10 +33,6 @@ struct hil_session {
     struct hil_tracefs tracefs;
     char kernel[160];
 };
-
-/* Where the daemon shares the loops' cores, it gets this part of them beside loops at nice -20: a
- * thirtieth. The whole stream of a core with many short steps takes less. */
-enum { DAEMON_NICE = -5 };
 
 enum { SAID = 4096, LTTNG_S = 20, DESTROY_S = 10 };
 
@@ -103,7 +99,7 @@ static _Noreturn void become_daemon(const struct hil_scenario *s, pid_t parent)
     if (getppid() != parent)
         _exit(1);
     hil_leave_loops_cores(s);
-    setpriority(PRIO_PROCESS, 0, DAEMON_NICE);
+    setpriority(PRIO_PROCESS, 0, HIL_TRACING_NICE);
     close_range(3, ~0u, 0); /* HDF5 holds a lock on the recorder's file */
     if (!freopen("/dev/null", "r+", stdout) || !freopen("/dev/null", "r+", stderr))
         _exit(1);
@@ -193,6 +189,11 @@ static void end_daemon(struct hil_session *s)
     hil_reap(s->daemon, 0, &status);
 }
 
+static bool is_recent(const struct hil_session *s)
+{
+    return s->scenario->trace.keep == HIL_KEEP_RECENT;
+}
+
 /* --- the session ------------------------------------------------------------------------------ */
 
 /* The LTTng names of the selected events, separated by commas. */
@@ -202,14 +203,13 @@ static void name_events(const struct hil_tracing_events *e, char *text, size_t s
         bool chosen;
         const char *names;
     } all[] = {
-        {true, "hiloco:node,hiloco:link"}, /* they explain the numbers in other events */
         {e->step, "hiloco:loop_step,hiloco:loop_links"},
         {e->miss, "hiloco:loop_miss,hiloco:loop_left_out"},
         {e->push, "hiloco:push"},
         {e->pull, "hiloco:pull"},
         {e->fence, "hiloco:fence"},
         {e->lock, "hiloco:lock_acquire,hiloco:lock_release"},
-        {e->state, "hiloco:state,hiloco:event"},
+        {e->state, "hiloco:event"},
         {e->barrier, "hiloco:barrier_enter,hiloco:barrier_leave"},
         {e->peer, "hiloco:peer_join,hiloco:peer_lost"},
     };
@@ -226,13 +226,32 @@ static void name_events(const struct hil_tracing_events *e, char *text, size_t s
  * and their size are powers of two. */
 enum { PARTS = 8 };
 
-static uint64_t part_bytes(unsigned kib)
+enum { NAMES_BYTES = 65536 }; /* for changes of states */
+
+static uint64_t part_bytes(uint64_t all)
 {
     uint64_t bytes = 4096;
 
-    while (bytes * PARTS < (uint64_t)kib * 1024)
+    while (bytes * PARTS < all)
         bytes *= 2;
     return bytes;
+}
+
+/* What the numbers in other events mean is said once. It has buffers of its own, which no other
+ * event fills or overwrites. */
+static int enable_names(const struct hil_session *s)
+{
+    const struct hil_system *system = s->scenario->system;
+    const uint64_t of_nodes = system ? 256 * (uint64_t)system->node_count : 0;
+    const uint64_t of_links = system ? 128 * (uint64_t)system->link_count : 0;
+    int rc = must("enable-channel --userspace --session=%s --discard --num-subbuf=%d "
+                  "--subbuf-size=%" PRIu64 " --read-timer=10000 --switch-timer=0 names",
+                  s->name, PARTS, part_bytes(NAMES_BYTES + of_nodes + of_links));
+
+    if (!rc)
+        rc = must("enable-event --userspace --session=%s --channel=names hiloco:node,hiloco:link%s",
+                  s->name, s->scenario->trace.events.state ? ",hiloco:state" : "");
+    return rc;
 }
 
 /*
@@ -243,9 +262,10 @@ static int enable_events(const struct hil_session *s)
 {
     const struct hil_tracing_config *t = &s->scenario->trace;
     char events[512];
-    int rc = must("enable-channel --userspace --session=%s --discard --num-subbuf=%d "
+    int rc = must("enable-channel --userspace --session=%s --%s --num-subbuf=%d "
                   "--subbuf-size=%" PRIu64 " --read-timer=10000 --switch-timer=0 loops",
-                  s->name, PARTS, part_bytes(t->buffer_kib));
+                  s->name, is_recent(s) ? "overwrite" : "discard", PARTS,
+                  part_bytes((uint64_t)t->buffer_kib * 1024));
 
     name_events(&t->events, events, sizeof events);
     if (!rc)
@@ -261,7 +281,7 @@ static bool use_kernel_modules(const struct hil_session *s)
     return geteuid() == 0 && can("list --kernel") &&
            can("enable-channel --kernel --session=%s --num-subbuf=%d --subbuf-size=%" PRIu64
                " kernel",
-               s->name, PARTS, part_bytes(s->scenario->trace.kernel_buffer_kib)) &&
+               s->name, PARTS, part_bytes((uint64_t)s->scenario->trace.kernel_buffer_kib * 1024)) &&
            can("enable-event --kernel --session=%s --channel=kernel %s", s->name, events);
 }
 
@@ -287,7 +307,9 @@ static void open_kernel(struct hil_session *s)
 static int create(struct hil_session *s)
 {
     char said[SAID] = "", out[PATH_MAX], output[PATH_MAX + 20];
-    char *const words[] = {"lttng", "--no-sessiond", "create", s->name, output, NULL};
+    char *const words[] = {"lttng", "--no-sessiond", "create",
+                           s->name, output,          is_recent(s) ? "--snapshot" : NULL,
+                           NULL};
 
     if (!realpath(s->out, out))
         return -errno;
@@ -303,6 +325,8 @@ static int open_session(struct hil_session *s)
 
     if (!rc)
         rc = create(s);
+    if (!rc)
+        rc = enable_names(s);
     if (!rc)
         rc = enable_events(s);
     if (!rc)
@@ -374,21 +398,36 @@ static uint64_t count_lost(const struct hil_session *s)
     return lost;
 }
 
+/* Adds what the kernel's buffers have to the file. *lost: NULL, or set when it has stopped. */
 static int save_tracefs(const struct hil_session *s, uint64_t *lost)
 {
     char path[PATH_MAX];
 
+    if (s->tracefs.root < 0)
+        return 0;
     snprintf(path, sizeof path, "%s/kernel.txt", s->out);
-    int rc = 0, stopped = 0;
-    FILE *to = hil_result_create(path, &rc);
+    FILE *to = fopen(path, "ae");
+    int rc = to ? 0 : -errno;
     if (to) {
-        stopped = hil_tracefs_stop(&s->tracefs, to, lost);
-        fclose(to);
+        rc = lost ? hil_tracefs_stop(&s->tracefs, to, lost) : hil_tracefs_save(&s->tracefs, to);
+        if (fclose(to) && !rc)
+            rc = -errno;
     }
-    rc = rc ? rc : stopped;
     if (rc)
         fprintf(stderr, "trace: %s: %s\n", path, strerror(-rc));
     return rc;
+}
+
+static int save_loops(const struct hil_session *s, const char *name)
+{
+    return must("snapshot record --session=%s --name=%s", s->name, name);
+}
+
+int hil_session_save(const struct hil_session *s, const char *name)
+{
+    const int rc = save_loops(s, name), kernel_rc = save_tracefs(s, NULL);
+
+    return rc ? rc : kernel_rc;
 }
 
 /* Waits until everything is written. If a loop was killed in the middle of an event, this would
@@ -424,10 +463,11 @@ int hil_session_stop(struct hil_session *s, struct hil_traced *traced)
 {
     *traced = (struct hil_traced){0};
     snprintf(traced->kernel, sizeof traced->kernel, "%s", s->kernel);
-    int kernel_rc = s->tracefs.root >= 0 ? save_tracefs(s, &traced->kernel_lost) : 0;
+    traced->recent = is_recent(s);
+    int kernel_rc = save_tracefs(s, &traced->kernel_lost);
     int rc = stop(s);
     if (!rc)
-        rc = count_the_last(s);
+        rc = is_recent(s) ? save_loops(s, "end") : count_the_last(s);
     traced->lost = count_lost(s);
     return rc ? rc : kernel_rc;
 }

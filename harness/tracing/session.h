@@ -8,15 +8,22 @@
 #ifndef HIL_SESSION_H
 #define HIL_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "../scenario/scenario.h"
 
+/* Processes that write the trace get a tenth of a core that they share with loops at nice -20. They
+ * need it seldom or take less, but at nice 0 they get a hundredth. */
+enum { HIL_TRACING_NICE = -10 };
+
 struct hil_session;
 
 /* The results of tracing. */
 struct hil_traced {
+    bool recent; /* only the newest events were kept, and saved so often */
+    unsigned saved;
     uint64_t lost;        /* events for which there was no room */
     uint64_t kernel_lost; /* the same for the kernel's events */
     char kernel[160];     /* the origin of the kernel's events, or why there are none */
@@ -38,7 +45,11 @@ int hil_session_start(struct hil_session *session, const pid_t *processes, unsig
 /* Also traces a process that has replaced another. Errors as above. */
 int hil_session_track(const struct hil_session *session, pid_t process);
 
-/* Stops, and waits until everything is written. Errors as above. */
+/* Saves the newest events, of which only so many are kept, in a folder whose name begins with
+ * `name`. Errors as above. */
+int hil_session_save(const struct hil_session *session, const char *name);
+
+/* Stops, saves them, and waits until everything is written. Errors as above. */
 int hil_session_stop(struct hil_session *session, struct hil_traced *traced);
 
 /* Destroys the session; safe on NULL. */

@@ -183,6 +183,8 @@ int hil_tracefs_start(const struct hil_tracefs *fs)
     return put(fs->instance, "tracing_on", "1");
 }
 
+static const uint64_t SAVED_MAX = UINT64_C(1) << 28;
+
 static uint64_t count_overruns(int instance)
 {
     unsigned long long all = 0, one;
@@ -201,21 +203,32 @@ static uint64_t count_overruns(int instance)
     return all;
 }
 
+/* A read of the pipe consumes what it returns. It ends when the pipe is empty, or after twice as
+ * much text as an instance usually has, since the kernel goes on writing. */
+int hil_tracefs_save(const struct hil_tracefs *fs, FILE *to)
+{
+    const int pipe = openat(fs->instance, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    char text[65536];
+    ssize_t got = 1;
+
+    if (pipe < 0)
+        return -errno;
+    for (uint64_t all = 0; got > 0 && all < SAVED_MAX; all += (uint64_t)got) {
+        got = read(pipe, text, sizeof text);
+        if (got > 0 && fwrite(text, 1, (size_t)got, to) != (size_t)got)
+            got = -1;
+    }
+    const int rc = got < 0 && errno != EAGAIN ? -errno : 0;
+    close(pipe);
+    return rc;
+}
+
 int hil_tracefs_stop(const struct hil_tracefs *fs, FILE *to, uint64_t *lost)
 {
-    char line[4096];
     int rc = put(fs->instance, "tracing_on", "0");
-    FILE *text;
 
-    if (!rc)
-        rc = open_text(&text, fs->instance, "trace");
     *lost = count_overruns(fs->instance);
-    if (rc)
-        return rc;
-    while (fgets(line, sizeof line, text))
-        fputs(line, to);
-    fclose(text);
-    return 0;
+    return rc ? rc : hil_tracefs_save(fs, to);
 }
 
 void hil_tracefs_close(struct hil_tracefs *fs)

@@ -28,7 +28,10 @@ int hil_tracefs_open(struct hil_tracefs *fs, const char *root, const struct hil_
 
 int hil_tracefs_start(const struct hil_tracefs *fs);
 
-/* Stops, and writes the buffers as text. *lost: number of overwritten events. */
+/* Writes what is in the buffers as text, and empties them. Returns 0 or a negative errno. */
+int hil_tracefs_save(const struct hil_tracefs *fs, FILE *to);
+
+/* The same after it has stopped. *lost: number of overwritten events. */
 int hil_tracefs_stop(const struct hil_tracefs *fs, FILE *to, uint64_t *lost);
 
 /* Safe if it is not open. */

@@ -47,7 +47,9 @@ static void close_session(struct traced *t)
 static int open_session(struct traced *t, bool with_pushes)
 {
     *t = (struct traced){
-        .scenario = {.trace = {.buffer_kib = 65536, .events = {.step = true, .push = with_pushes}}},
+        .scenario = {.trace = {.keep = HIL_KEEP_ALL,
+                               .buffer_kib = 65536,
+                               .events = {.step = true, .push = with_pushes}}},
     };
     if (!temporary_folder(t->out))
         return -errno;

@@ -183,8 +183,6 @@ Test(tracing, another_run_replaces_a_traced_one)
                   exists(in_workspace("out/kernel.txt")) || exists(in_workspace("out/plot")));
 }
 
-/* --- what hiloco trace makes of it ------------------------------------------------------------ */
-
 static json_t *analysis_of(const char *out)
 {
     struct ended e = run_command("hiloco trace %s", out);
@@ -198,6 +196,120 @@ static json_t *analysis_of(const char *out)
     cr_assert_not_null(root, "%s: %s", path, error.text);
     return root;
 }
+
+/* --- the flight recorder ---------------------------------------------------------------------- */
+
+/* How many folders of the trace have this beginning. */
+static double saved_for(const char *out, const char *why)
+{
+    struct ended e = run_command("find %s/ctf -maxdepth 1 -name %s-*", out, why);
+
+    expect_status(&e, 0);
+    return count_of(e.out, "/ctf/");
+}
+
+/* Events are saved at the fault and at the end, but each is read once. */
+Test(tracing, the_newest_events_are_saved_at_a_fault)
+{
+    const char *out = in_workspace("out");
+    char *base = read_text("configs/dcdc20-nominal.yaml"), text[8000];
+
+    snprintf(text, sizeof text,
+             "%s\nfaults: {sensor: {signal: \"control[0].voltage_v\", kind: bias, value: 0.1, "
+             "at_s: 0.05, duration_s: 0.01}}\n",
+             base);
+    write_text(in_workspace("faulty.yaml"), text);
+    struct ended e = run_command("hiloco run %s --mode realtime --set duration_s=0.5 "
+                                 "--set converters.count=2 --set controller.period_us=400 "
+                                 "--set converters.period_us=200 --trace --out %s",
+                                 in_workspace("faulty.yaml"), out);
+    json_t *summary = summary_of(out);
+
+    expect_ran(&e);
+    cr_expect_eq(saved_for(out, "fault"), 1);
+    cr_expect_eq(saved_for(out, "end"), 1);
+    cr_expect_str_eq(json_string_value(json_at(summary, "trace.keep")), "recent");
+    cr_expect_geq(number_at(summary, "trace.saved"), 2);
+    cr_expect(strstr(e.out, "the newest events, saved "), "%s", e.out);
+    json_t *analysis = analysis_of(out);
+    cr_expect_eq(number_at(analysis, "nodes.controller.steps"),
+                 number_at(summary, "nodes.controller.steps"));
+    free(base);
+}
+
+/* Old events give way, but what the numbers mean stays known. */
+Test(tracing, only_the_newest_events_are_kept)
+{
+    const char *out = in_workspace("out");
+    struct ended e =
+        run_command("hiloco run configs/dcdc20-nominal.yaml --mode realtime --set duration_s=0.3 "
+                    "--trace --set trace.buffer_kib=64 --out %s",
+                    out);
+    json_t *summary = summary_of(out), *analysis = analysis_of(out);
+    const char *const steps = "nodes.converter.steps";
+
+    expect_ran(&e);
+    cr_expect_lt(number_at(analysis, steps), number_at(summary, steps));
+    cr_expect_gt(number_at(analysis, steps), 0);
+}
+
+Test(tracing, the_newest_events_are_saved_when_somebody_asks)
+{
+    const char *out = in_workspace("out");
+    struct arguments a = command(SLOW "--set duration_s=60 --trace --out %s", out);
+    struct process p = start(&a);
+
+    cr_expect(wait_until(is_running, &p, 30));
+    struct ended asked = run_command("hiloco trace %s --snapshot", out);
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&asked, 0);
+    cr_expect(strstr(asked.out, "saved in "), "%s", asked.out);
+    expect_status(&e, 130);
+    cr_expect_eq(saved_for(out, "asked"), 1);
+    asked = run_command("hiloco trace %s --snapshot", out);
+    expect_status(&asked, 1);
+    expect_said(&asked, "has ended");
+}
+
+Test(tracing, a_run_that_keeps_no_newest_events_says_so)
+{
+    struct arguments a = command(SLOW "--set duration_s=60 --out %s", in_workspace("out"));
+    struct process p = start(&a);
+
+    cr_expect(wait_until(is_running, &p, 30));
+    struct ended asked = run_command("hiloco trace %s --snapshot", in_workspace("out"));
+    kill(p.pid, SIGINT);
+    struct ended e = finish(&p);
+    expect_status(&asked, 1);
+    expect_said(&asked, "start it with hiloco run --trace");
+    expect_status(&e, 130);
+}
+
+/* Of ten spans of 10 ms the first is traced, and the other ten after it are not. */
+Test(tracing, steps_are_sampled)
+{
+    const char *out = in_workspace("out");
+    struct ended e = run_command(SLOW "--trace --trace-every 10 --set validity.required=false "
+                                      "--set trace.events.miss=false --out %s",
+                                 out);
+    json_t *summary = summary_of(out), *analysis = analysis_of(out);
+    const double missed = number_at(summary, "nodes.controller.missed");
+
+    expect_ran(&e);
+    cr_expect_geq(number_at(analysis, "nodes.controller.steps"), 50 - missed);
+    cr_expect_leq(number_at(analysis, "nodes.controller.steps"), 50 + missed);
+}
+
+Test(tracing, of_a_trace_all_may_be_kept_and_nothing_else)
+{
+    struct ended e = run_command(SLOW "--trace=some --out %s", in_workspace("out"));
+
+    expect_status(&e, 2);
+    expect_said(&e, "--trace=some: --trace or --trace=all is allowed");
+}
+
+/* --- what hiloco trace makes of it ------------------------------------------------------------ */
 
 /* The same values went into the same kind of histogram. */
 static void expect_same(json_t *summary, const char *there, json_t *analysis, const char *here)
@@ -275,7 +387,7 @@ Test(tracing, lost_events_are_counted)
     const char *out = in_workspace("out");
     struct ended e =
         run_command("hiloco run configs/dcdc20-nominal.yaml --mode realtime --set duration_s=0.1 "
-                    "--trace --set trace.buffer_kib=32 --out %s",
+                    "--trace=all --set trace.buffer_kib=32 --out %s",
                     out);
     json_t *summary = summary_of(out), *analysis = analysis_of(out);
     double steps = number_at(summary, "nodes.converter.steps");
@@ -401,7 +513,8 @@ static void trace_a_cascade(void)
 
 Test(tracing, the_analysis_goes_by_the_names_that_it_is_told)
 {
-    const struct hil_scenario scenario = {.trace = {.buffer_kib = 4096, .events = {.step = true}}};
+    const struct hil_scenario scenario = {
+        .trace = {.keep = HIL_KEEP_ALL, .buffer_kib = 4096, .events = {.step = true}}};
     struct hil_session *session;
     struct hil_traced traced;
     int status;
@@ -461,7 +574,9 @@ static void trace_without_system_calls(void)
 Test(tracing, an_event_makes_no_system_call)
 {
     const struct hil_scenario scenario = {
-        .trace = {.buffer_kib = 256, .events = {.step = true, .miss = true, .push = true}}};
+        .trace = {.keep = HIL_KEEP_ALL,
+                  .buffer_kib = 256,
+                  .events = {.step = true, .miss = true, .push = true}}};
     struct hil_session *session;
     struct hil_traced traced;
     int status;
@@ -489,7 +604,8 @@ static void trace_without_end(void)
 /* Mostly that is in the middle of an event. Nobody waits for its end forever. */
 Test(tracing, a_loop_that_is_killed)
 {
-    const struct hil_scenario scenario = {.trace = {.buffer_kib = 256, .events = {.step = true}}};
+    const struct hil_scenario scenario = {
+        .trace = {.keep = HIL_KEEP_ALL, .buffer_kib = 256, .events = {.step = true}}};
     struct hil_session *session;
     struct hil_traced traced;
 

@@ -131,6 +131,8 @@ static void expect_same(const struct hil_scenario *a, const struct hil_scenario 
         expect_same_profile(short_profile(a, profiles[i]), short_profile(b, profiles[i]));
     SAME(on_record_error);
     SAME(trace.enable);
+    SAME(trace.keep);
+    SAME(trace.every);
     SAME(trace.buffer_kib);
     SAME(trace.kernel);
     SAME(trace.events.step);

@@ -302,7 +302,8 @@ Test(scenario_docs, the_document_lists_every_key_and_no_other)
     add_expected_rows(&expected);
     add_documented_rows(&documented);
     for (unsigned i = 0; i < expected.count && i < documented.count; i++)
-        cr_assert_str_eq(documented.at[i], expected.at[i]);
+        cr_assert_str_eq(documented.at[i], expected.at[i], "documented: %s\nexpected: %s",
+                         documented.at[i], expected.at[i]);
     cr_expect_eq(documented.count, expected.count);
     free_rows(&expected);
     free_rows(&documented);

@@ -301,7 +301,7 @@ static void make_tracefs(void)
     put("trace_clock", "[local] mono");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         put(in_instance(files[i]), "?");
-    put(in_instance("trace"), recorded);
+    put(in_instance("trace_pipe"), recorded);
     put(in_instance("per_cpu/cpu0/stats"), "entries: 12\noverrun: 34");
     make("instances/hiloco-2147483647"); /* no process has this id */
     make("instances/mine");

@@ -401,8 +401,13 @@ const struct scenario_key scenario_keys[] = {
     {"trace", "", "{}", NO_RANGE, "The LTTng trace of a run in real time; virtual time has none"},
     {"trace.enable", "", "false", NO_RANGE, "Trace the run into the folder ctf of its results"},
     {"trace.buffer_kib", "KiB", "65536", RANGE(32, 4194304),
-     "Size of each core's buffer, rounded up to a power of two; events that find it full are lost "
-     "and counted"},
+     "Size of each core's buffer, rounded up to a power of two; with trace.keep: all, events that "
+     "find it full are lost and counted"},
+    {"trace.keep", "", "recent", NO_RANGE,
+     "The newest events that fit into the buffers, saved at the first misses, at faults and "
+     "failures, when asked, and at the end; or all events"},
+    {"trace.every", "", "1", RANGE(1, 1000000),
+     "Of so many spans of 10 ms, all steps of one are traced; misses always are"},
     {"trace.kernel", "", "true", NO_RANGE,
      "Also trace what the kernel does on the loops' cores, if possible"},
     {"trace.kernel_buffer_kib", "KiB", "8192", RANGE(64, 1048576),

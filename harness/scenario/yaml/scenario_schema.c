@@ -42,8 +42,12 @@ static const cyaml_schema_field_t trace_event_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_strval_t trace_keeps[] = {{"recent", HIL_KEEP_RECENT}, {"all", HIL_KEEP_ALL}};
+
 const cyaml_schema_field_t scenario_trace_fields[] = {
     CYAML_FIELD_BOOL("enable", MUST, struct hil_tracing_config, enable),
+    ENUM("keep", struct hil_tracing_config, keep, trace_keeps),
+    CYAML_FIELD_UINT("every", MUST, struct hil_tracing_config, every),
     CYAML_FIELD_UINT("buffer_kib", MUST, struct hil_tracing_config, buffer_kib),
     CYAML_FIELD_BOOL("kernel", MUST, struct hil_tracing_config, kernel),
     CYAML_FIELD_UINT("kernel_buffer_kib", MUST, struct hil_tracing_config, kernel_buffer_kib),
