@@ -235,6 +235,7 @@ run: all
 	@cat $(BUILD)/sweep.txt $(BUILD)/realtime.txt
 	@echo "figures: $(RESULTS)/figure/figure.png, figure-startup.png, figure-beside.png (virtual and"
 	@echo "real time); $(RESULTS)/realtime/figure.png, round-trip.png, controller.period_us=40/tail.png"
+	@[ "$$(nproc)" -lt 2 ] || $(BUILD)/hiloco doctor configs/dcdc20.yaml --capacity | tail -1
 
 # The documents' figures, each with the checksums of the files that it is drawn from. A test has the
 # programs draw the figures again and compares the checksums, so that no picture is older than the

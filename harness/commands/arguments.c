@@ -41,6 +41,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_FIX, {"fix", no_argument, NULL, 'f'}},
     {HIL_TAKES_DOCTOR, {"measure", required_argument, NULL, 'M'}},
     {HIL_TAKES_DOCTOR, {"strict", no_argument, NULL, 'S'}},
+    {HIL_TAKES_DOCTOR, {"capacity", no_argument, NULL, 'K'}},
     {HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL,
      {"json", no_argument, NULL, 'J'}},
     {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
@@ -208,6 +209,9 @@ static int take(struct hil_arguments *a, int option)
         return take_trace_every(a);
     case 'z':
         a->snapshot = true;
+        return 0;
+    case 'K':
+        a->capacity = true;
         return 0;
     case 'o':
         a->out = optarg;

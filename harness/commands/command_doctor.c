@@ -7,11 +7,13 @@
 #include "../doctor/fix.h"
 #include "../doctor/measure.h"
 #include "../doctor/report.h"
+#include "capacity.h"
 #include "commands.h"
 
 static const char help[] =
     "usage: hiloco doctor [SCENARIO] [--set KEY=VALUE]... [--parameters FILE]...\n"
     "                     [--measure SECONDS] [--fix] [--strict] [--json] [--root DIR]\n"
+    "       hiloco doctor SCENARIO --capacity [--set KEY=VALUE]... [--parameters FILE]...\n"
     "\n"
     "Reports settings of this machine that would hurt the scenario's real-time loops, why, and "
     "the\n"
@@ -29,6 +31,8 @@ static const char help[] =
     "                     undo them at the end; hiloco run --fix does so for a run. It sets\n"
     "                     sched_rt_runtime_us, governors, interrupts' cpus and huge pages, and\n"
     "                     holds /dev/cpu_dma_latency\n"
+    "  --capacity         instead find the shortest period of each loop that this machine holds,\n"
+    "                     by runs in real time that take about 20 s in all\n"
     "  --strict           exit with 1 if a finding is serious\n"
     "  --json             print a JSON object\n"
     "  --root DIR         read a copy of another machine's /proc and /sys from DIR, and do not\n"
@@ -130,6 +134,19 @@ static int examine(const struct hil_arguments *a, const struct hil_scenario *sce
                                                                      : HIL_EXIT_OK;
 }
 
+static int check_for_capacity(const struct hil_arguments *a)
+{
+    const char *with = a->json ? "--json" : a->fix ? "--fix" : a->root ? "--root" : NULL;
+
+    if (!a->capacity || (a->scenario && !with))
+        return 0;
+    if (with)
+        fprintf(stderr, "--capacity: it does not go with %s\n", with);
+    else
+        fprintf(stderr, "--capacity: it needs a scenario\n");
+    return -EINVAL;
+}
+
 int hil_command_doctor(int argc, char **argv)
 {
     struct hil_arguments a;
@@ -143,8 +160,8 @@ int hil_command_doctor(int argc, char **argv)
         status = hil_arguments_status(rc);
     else if (!a.scenario && (a.options.set_count || a.options.parameter_count))
         fprintf(stderr, "%s: --set and --parameters need a scenario, and none is given\n", argv[0]);
-    else if (!a.scenario || hil_arguments_load(&a, &scenario) == 0)
-        status = examine(&a, scenario);
+    else if (check_for_capacity(&a) == 0 && (!a.scenario || hil_arguments_load(&a, &scenario) == 0))
+        status = a.capacity ? hil_capacity(&a, scenario, stdout) : examine(&a, scenario);
     if (scenario)
         hil_scenario_free(scenario);
     hil_arguments_free(&a);

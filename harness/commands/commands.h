@@ -64,7 +64,7 @@ struct hil_arguments {
     const char *tuning; /* a record whose changes are replayed */
     double ramp_s;      /* ramp time of sources that are set */
     bool quiet, csv, mcap, fix, strict, json, all_users, measure, allow_set, scope, automatic,
-        partial, snapshot;
+        partial, snapshot, capacity;
     char trace_every[40]; /* the key that --trace-every sets */
 };
 
@@ -80,8 +80,8 @@ enum {
     HIL_TAKES_EXPORT = 1 << 7, /* --csv, --mcap */
     HIL_TAKES_BESIDE = 1 << 8,
     HIL_TAKES_FIX = 1 << 9,
-    HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --json, --root; the positional argument is
-                                 * optional */
+    HIL_TAKES_DOCTOR = 1 << 10, /* --measure, --strict, --capacity, --json, --root; the positional
+                                 * argument is optional */
     HIL_TAKES_RUN = 1 << 11, /* --json, --interval, --count, --all-users; the positional argument is
                               * optional */
     HIL_TAKES_TRACE = 1 << 12,     /* --trace, --trace-every */

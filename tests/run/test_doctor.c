@@ -337,3 +337,35 @@ Test(doctor, a_killed_run_puts_back_what_it_was_lent)
     if (can_lend())
         expect_back(SIGKILL, 128 + SIGKILL);
 }
+
+/* --- what the machine holds ---------------- */
+
+/* Each loop has a line, and periods that are far too short are not held. */
+Test(doctor, capacity_finds_periods)
+{
+    struct ended e = run_command("hiloco doctor configs/dcdc20-nominal.yaml --capacity "
+                                 "--set converters.count=2 --set validity.missed_percent=90 "
+                                 "--set controller.period_us=2000 --set converters.period_us=0.1");
+
+    expect_status(&e, 0);
+    cr_expect(strstr(e.out, "\ncontroller ") && strstr(e.out, "\nconverter "), "%s", e.out);
+    cr_expect(strstr(e.out, "this machine holds a controller at "), "%s", e.out);
+    cr_expect(strstr(e.out, " and 2 converters at "), "%s", e.out);
+    cr_expect_null(strstr(e.out, "converters at 0.01 us"), "%s", e.out);
+    cr_expect(strstr(e.out, "isolate a core: hiloco doctor configs/dcdc20-nominal.yaml"), "%s",
+              e.out);
+}
+
+Test(doctor, capacity_is_of_a_scenario_that_runs_here)
+{
+    struct ended e = run_command("hiloco doctor --capacity");
+
+    expect_status(&e, 2);
+    expect_said(&e, "--capacity: it needs a scenario");
+    e = run_command("hiloco doctor configs/dcdc20.yaml --capacity --json");
+    expect_status(&e, 2);
+    expect_said(&e, "--capacity: it does not go with --json");
+    e = run_command("hiloco doctor docs/examples/node/bench.yaml --capacity");
+    expect_status(&e, 2);
+    expect_said(&e, "--capacity: a component is outside");
+}
