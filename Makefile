@@ -21,7 +21,7 @@ BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
                   libcomedi-dev libngspice0-dev libzstd-dev zlib1g-dev libmicrohttpd-dev nettle-dev \
                   gnuplot-nox
-TEST_PACKAGES  := patch lttng-tools babeltrace2 zip chromium-headless-shell python3-h5py \
+TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium-headless-shell python3-h5py \
                   clang-tidy codespell shellcheck
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
@@ -323,11 +323,9 @@ $(BUILD)/fmu/make_bad: $(call objects,tests/fmu/make_bad.c)
 # The tests of tests/unit that run on every fabric.
 CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises members
 
-# What runs the tests of every program, each in a process of its own.
-RUNNER := $(call objects,tests/runner/main.c tests/runner/one.c tests/nodes.c)
-
-$(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(RUNNER) $(call objects,tests/own_network.c) $(ARCHIVES)
-	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS)
+$(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c \
+                                                tests/verdicts.c tests/own_network.c) $(ARCHIVES)
+	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
 
 # Tests are compiled faster than optimized ones would run, but for those that race with each other.
 RACING := $(CHANNEL_TESTS:%=tests/unit/test_%.c)
@@ -359,23 +357,33 @@ $(BUILD)/test-sim:  $(call objects,$(LOCO_SIM) $(filter-out $(SIM_APART),$(wildc
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \
                     | $(BUILD)/node-bench $(BUILD)/bench-sample $(TEST_FMUS) $(BUILD)/fmu/make_bad
 
-$(BUILD)/test-sim: $(RUNNER) $(BUILD)/sim/libloco.a
-	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS)
+$(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c tests/verdicts.c) $(BUILD)/sim/libloco.a
+	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
+	    $$(pkg-config --libs criterion)
 
-ON_CHANNELS := $(RUNNER) $(call objects,$(CHANNEL_TESTS:%=tests/unit/test_%.c))
+# The channels' tests without Criterion, which does not work well with ThreadSanitizer or on slow
+# machines.
+plain = $(patsubst %.c,$(BUILD)/plain/%.o,$(1))
 
-# The tests of the channels and of other parts that have threads of their own.
-$(BUILD)/test-threads: $(ON_CHANNELS) $(call objects,$(patsubst %,tests/unit/test_%.c,rows crew history)) \
-                       $(ARCHIVES)
+$(BUILD)/plain/%.o: %.c $(BUILD)/flags | $(NEEDED)
+	@mkdir -p $(@D)
+	$(COMPILE) -Itests/plain -MMD -MP -c -o $@ $<
+
+PLAIN := $(call plain,$(wildcard tests/plain/*.c) $(CHANNEL_TESTS:%=tests/unit/test_%.c)) \
+         $(call objects,tests/nodes.c) $(BUILD)/libloco.a
+
+# Also the tests of other parts that have threads of their own.
+$(BUILD)/test-plain: $(PLAIN) $(call plain,$(patsubst %,tests/unit/test_%.c,rows crew history)) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS)
 
 # The tests on an RDMA device. Without a device they run on shm, or are skipped and say so.
-$(BUILD)/test-rdma: $(call objects,$(wildcard tests/rdma/*.c) $(SIM_WORKLOADS)) $(ON_CHANNELS) $(BUILD)/libloco.a
+$(BUILD)/test-rdma: $(call plain,$(wildcard tests/rdma/*.c)) $(call objects,$(SIM_WORKLOADS)) \
+                    $(PLAIN)
 	$(LINK) -o $@ $^ $(LOCO_LIBS) -lm
 
 # The tests on tcp: the channels, the histories of tests/rdma, and tcp's own tests.
-$(BUILD)/test-tcp: $(call objects,$(wildcard tests/tcp/test_*.c) tests/rdma/test_histories.c \
-                   $(SIM_WORKLOADS)) $(ON_CHANNELS) $(BUILD)/libloco.a
+$(BUILD)/test-tcp: $(call plain,$(wildcard tests/tcp/test_*.c) tests/rdma/test_histories.c) \
+                   $(call objects,$(SIM_WORKLOADS)) $(PLAIN)
 	$(LINK) -o $@ $^ $(LOCO_LIBS) -lm
 
 TCP_TESTS := limits channels scenario network
@@ -492,7 +500,7 @@ CROSS = PKG_CONFIG_SYSROOT_DIR=$(abspath $(AARCH64_ROOT)) \
         CC="$(filter ccache,$(CC)) aarch64-linux-gnu-gcc --sysroot=$(abspath $(AARCH64_ROOT))"
 
 test-aarch64: all $(AARCH64)/root-made
-	$(CROSS) all $(patsubst %,$(AARCH64)/%,test-threads test-run test-sim test-unit soak)
+	$(CROSS) all $(patsubst %,$(AARCH64)/%,test-plain test-run test-sim test-unit soak)
 	@HILOCO_BUILD=$(AARCH64) HILOCO_HOST_BUILD=$(BUILD) tests/aarch64/run $(AARCH64_ROOT) $(AARCH64_TESTS)
 
 # --- soak: the channels under chaos, for long ----------------------------------------------
@@ -581,7 +589,9 @@ bench-rdma: $(BUILD)/bench-rdma | $(NEEDED_FOR_RDMA)
 
 # --- sanitizers ------------------------------------------------------------------------------
 #
-# The simulator runs all its fibers on one thread, and has nothing for ThreadSanitizer to see.
+# Criterion's own memory does not get along with ThreadSanitizer, so under it the channels'
+# tests run on a stand-in for Criterion: tests/plain. The simulator runs all its fibers on one
+# thread, and has nothing for ThreadSanitizer to see.
 #
 # Some tests of tests/run are built without a sanitizer but start sanitized programs: programs that
 # load foreign models, and programs with shards. The tests read the programs' output, so the
@@ -609,17 +619,17 @@ sanitize: $(BUILD)/packages-installed $(BUILD)/test-run
 	    WARNINGS=-Wall sanitize-threads
 	$(call run-sanitized,tsan,$(IN_TIME))
 
-sanitize-threads: all $(BUILD)/test-threads $(BUILD)/test-tcp $(BUILD)/node-bench $(TEST_FMUS)
-	$(BUILD)/test-threads --jobs 1 --filter '!*_sim' --filter '!*chaos*'
-	$(BUILD)/test-tcp --jobs 1 --filter 'tcp/*'
-	LOCO_TEST_FABRIC=tcp LOCO_TEST_EMULATED=1 $(BUILD)/test-tcp --jobs 1 --filter 'channels/*_one_process' \
-	    --filter 'channels/*_threads'
+sanitize-threads: all $(BUILD)/test-plain $(BUILD)/test-tcp $(BUILD)/node-bench $(TEST_FMUS)
+	$(BUILD)/test-plain '*' '!*_sim' '!*chaos*'
+	$(BUILD)/test-tcp 'tcp/*'
+	LOCO_TEST_FABRIC=tcp LOCO_TEST_EMULATED=1 $(BUILD)/test-tcp 'channels/*_one_process' \
+	    'channels/*_threads'
 
 sanitize-run: export LSAN_OPTIONS := suppressions=tests/leaks.supp:print_suppressions=0
 sanitize-run: all $(BUILD)/test-unit $(BUILD)/test-sim $(BUILD)/test-tcp $(BUILD)/node-bench
 	$(BUILD)/test-unit
 	$(BUILD)/test-sim
-	$(BUILD)/test-tcp --jobs 1 --filter 'tcp/*'
+	$(BUILD)/test-tcp 'tcp/*'
 
 # --- fuzzers: one for each reader of input that others may have written ----------------------------
 
@@ -776,7 +786,7 @@ help:
 	@echo "run, test, soak, bench, lateness, sanitize, fuzz, the rdma, device, aarch64, container and bare ones install missing packages first"
 
 # Not those of the builds below $(BUILD), which may be under way: fuzz, asan, aarch64...
--include $(shell find $(addprefix $(BUILD)/,obj sim) -name '*.d' 2>/dev/null)
+-include $(shell find $(addprefix $(BUILD)/,obj sim plain) -name '*.d' 2>/dev/null)
 
 .PHONY: all run figure test test-unit test-run test-soak test-sim test-mutants test-install test-gates \
         test-repeat test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb \

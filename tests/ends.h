@@ -5,11 +5,11 @@
 #ifndef TESTS_ENDS_H
 #define TESTS_ENDS_H
 
+#include <criterion/criterion.h>
 #include <pthread.h>
 
 #include "tests/ear.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 struct end {
     struct ear ear;

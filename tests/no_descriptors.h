@@ -5,6 +5,7 @@
 #ifndef TESTS_NO_DESCRIPTORS_H
 #define TESTS_NO_DESCRIPTORS_H
 
+#include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -12,7 +13,6 @@
 
 #include "channels/fabric/host_time.h"
 #include "channels/fabric/rest.h"
-#include "tests/runner/test.h"
 
 static _Atomic unsigned accept_tries;
 

@@ -6,5 +6,5 @@ source "$(dirname "$0")/common.sh"
 
 echo "--- rdma: channels over $RDMA_DEVICE, nodes on ${addresses[*]:0:3}..."
 LOCO_TEST_ADDRESSES=$(for i in $(seq 0 31); do address "$i"; done | paste -sd,) \
-    "$build/test-rdma" --jobs 1 --filter={'verbs/*','histories/*','*/*_processes','channels/*_threads'} \
-    --filter={'!*/errors_*','!*/arguments_*','!kvstore/configuration_*'}
+    "$build/test-rdma" 'verbs/*' 'histories/*' '*/*_processes' 'channels/*_threads' \
+    '!*/errors_*' '!*/arguments_*' '!kvstore/configuration_*'

@@ -3,12 +3,12 @@
  * memory that they share. Its order of events is that of a lock, taken before an operation begins
  * and after it ended: so an operation that came before another in time does so in the history.
  */
+#include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 #include "tests/sim/workloads.h"
 
 enum { OPS_MAX = 512, THREADS_MAX = 4 };

@@ -3,6 +3,7 @@
  * their links. On a machine whose LOCO_TEST_ADDRESSES says where its RDMA device is; else skipped.
  */
 #include <arpa/inet.h>
+#include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +21,6 @@
 #include "channels/fabric/verbs/verbs_hello.h"
 #include "tests/ends.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 #define VERBS_TEST(name)                                                                           \
     static void name(void);                                                                        \

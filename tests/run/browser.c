@@ -1,5 +1,6 @@
 #include "browser.h"
 
+#include <criterion/criterion.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 enum { SECONDS_AT_MOST = 60 };

@@ -1,5 +1,6 @@
 #include "process.h"
 
+#include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 static const double too_long_s = 120;

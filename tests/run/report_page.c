@@ -1,7 +1,8 @@
 #include "report_page.h"
 
+#include <criterion/criterion.h>
+
 #include "process.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 const char report_complete[] = "document.documentElement?.classList.contains('complete') &&"

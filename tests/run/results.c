@@ -1,12 +1,11 @@
 #include "results.h"
 
+#include <criterion/criterion.h>
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tests/runner/test.h"
 
 static const char *path_in(const char *folder, const char *name)
 {

@@ -1,11 +1,11 @@
 #include "simulation.h"
 
+#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../short_form.h"
-#include "tests/runner/test.h"
 
 /* --- values on their way ---------------- */
 
@@ -144,7 +144,7 @@ static void advance_averaged(struct converter *c)
 
 static void say(void *arg, const char *line)
 {
-    printf("%s: %s\n", (const char *)arg, line);
+    cr_log_warn("%s: %s", (const char *)arg, line);
 }
 
 static void *open_model(const struct hil_model *model, const double *parameters,

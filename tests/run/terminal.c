@@ -1,5 +1,6 @@
 #include "terminal.h"
 
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
@@ -11,8 +12,6 @@
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
-
-#include "tests/runner/test.h"
 
 static const double too_long_s = 30;
 

@@ -2,13 +2,13 @@
  * Models whose code may hang or crash, in whole runs: what becomes of the run, and who is named.
  * They are shared libraries with the setting `apart`.
  */
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 /* Gives what it takes. In its step at 5 ms, or as it is made, it does what is compiled in. */
@@ -68,7 +68,7 @@ static void open_with_scenario(void)
     write_scenario(false, "");
 }
 
-TestSuite(apart_models, .init = open_with_scenario, .fini = workspace_close);
+TestSuite(apart_models, .init = open_with_scenario, .fini = workspace_close, .timeout = 120);
 
 static struct ended run_it(const char *options)
 {

@@ -2,6 +2,7 @@
  * What the programs of tests/bench do with their rows: which they choose, how often they run them,
  * what they print and save, and when. build/bench-sample has rows of which the numbers are known.
  */
+#include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(bench, .init = workspace_open, .fini = workspace_close);

@@ -1,13 +1,13 @@
 /* hiloco compare: what it says of records that are the same, that are not, and that cannot be
  * compared. */
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "process.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(compare, .init = workspace_open, .fini = workspace_close);
+TestSuite(compare, .init = workspace_open, .fini = workspace_close, .timeout = 240);
 
 /* Two ramps on two nodes, of these slopes, for so long. */
 static void ramps_into(const char *folder, double first, double second, double duration_s)

@@ -2,6 +2,7 @@
  * A cpuset, as of a container, keeps a process from cores that the machine has. Only the superuser
  * can make one.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 static char group[100];

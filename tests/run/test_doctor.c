@@ -2,6 +2,7 @@
  * `hiloco doctor` from outside, and what it does in `hiloco run`: on this machine, whatever it is
  * like, and on machines of files.
  */
+#include <criterion/criterion.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(doctor, ALONE, .init = workspace_open_alone, .fini = workspace_close);

@@ -1,9 +1,9 @@
 /* Tests the YAML blocks of the documents: each is right as it stands, or inside the scenario that a
  * line above it names (tests/documents_yaml.py). */
+#include <criterion/criterion.h>
 #include <string.h>
 
 #include "process.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(document_blocks, .init = workspace_open, .fini = workspace_close);

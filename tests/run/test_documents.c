@@ -12,6 +12,8 @@
  *      <!-- not run: REASON -->
  * is left out, and the reason printed.
  */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <dirent.h>
 #include <glob.h>
 #include <netinet/in.h>
@@ -24,7 +26,6 @@
 
 #include "process.h"
 #include "python.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(documents, .init = workspace_open, .fini = workspace_close);
@@ -288,11 +289,20 @@ static void expect_works(bool by_the_clock, size_t i)
         cr_expect_geq(blocks, 1, "%s shows no command", paths[i]);
 }
 
-TestParameters(documents_by_the_clock, every_command_shown_works)
+static struct criterion_test_params each_document(bool by_the_clock)
 {
+    static size_t at[DOCUMENTS_MAX];
     const char *paths[DOCUMENTS_MAX];
+    const size_t count = documents(by_the_clock, paths);
 
-    return documents(true, paths);
+    for (size_t i = 0; i < count; i++)
+        at[i] = i;
+    return cr_make_param_array(size_t, at, count);
+}
+
+ParameterizedTestParameters(documents_by_the_clock, every_command_shown_works)
+{
+    return each_document(true);
 }
 
 ParameterizedTest(size_t *i, documents_by_the_clock, every_command_shown_works)
@@ -300,11 +310,9 @@ ParameterizedTest(size_t *i, documents_by_the_clock, every_command_shown_works)
     expect_works(true, *i);
 }
 
-TestParameters(documents, every_command_shown_works)
+ParameterizedTestParameters(documents, every_command_shown_works)
 {
-    const char *paths[DOCUMENTS_MAX];
-
-    return documents(false, paths);
+    return each_document(false);
 }
 
 ParameterizedTest(size_t *i, documents, every_command_shown_works)

@@ -1,12 +1,12 @@
 /* `hiloco export-fmu` as a command; tests/unit/test_export_fmu.c tries what it makes. */
+#include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "process.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(export_fmu, .init = workspace_open, .fini = workspace_close);
+TestSuite(export_fmu, .init = workspace_open, .fini = workspace_close, .timeout = 120);
 
 Test(export_fmu, of_each_version)
 {

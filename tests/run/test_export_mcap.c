@@ -1,7 +1,8 @@
 /* hiloco export --mcap, and what the format's own reader makes of it. */
+#include <criterion/criterion.h>
+
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(export_mcap, .init = workspace_open, .fini = workspace_close);

@@ -2,6 +2,7 @@
  * Faults on purpose: each acts where and when it was asked to, is in the record and the summary,
  * and is what makes a limit fail. In virtual time all of it is exact.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(faults, .init = workspace_open, .fini = workspace_close);

@@ -4,15 +4,16 @@
  * drawn from, whatever gnuplot makes of them. If a change of the code is meant to change a figure:
  * make figure.
  */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "process.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(figure, .init = workspace_open, .fini = workspace_close);
+TestSuite(figure, .init = workspace_open, .fini = workspace_close, .timeout = 300);
 
 /* The first line says how it was made: "# hiloco sweep ...", or "# hiloco run ...". */
 static char *command_of_sums(const char *path)
@@ -24,9 +25,9 @@ static char *command_of_sums(const char *path)
     return sums + 2;
 }
 
-TestParameters(figure, of_a_document_is_what_the_code_draws)
+ParameterizedTestParameters(figure, of_a_document_is_what_the_code_draws)
 {
-    return count_files_of("docs/*.sum");
+    return each_file_of("docs/*.sum");
 }
 
 ParameterizedTest(size_t *i, figure, of_a_document_is_what_the_code_draws)

@@ -3,6 +3,8 @@
  * the figures of the summary against those of the rows in trace.h5, worked out here in two plain
  * passes by the definitions of docs/figures.md.
  */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,6 @@
 #include "harness/scenario/system.h"
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(figures, .init = workspace_open, .fini = workspace_close);
@@ -443,9 +444,9 @@ static struct run compare(const char *config, const char *const *sets)
 
 /* --- every shipped scenario ---------------- */
 
-TestParameters(figures, every_shipped_scenario)
+ParameterizedTestParameters(figures, every_shipped_scenario)
 {
-    return count_files_of("configs/*.yaml");
+    return each_file_of("configs/*.yaml");
 }
 
 /* Those of 5 s are cut: their events are all at the start. */

@@ -2,6 +2,7 @@
  * FMUs in whole runs: in place of what is built in, in virtual time and in real time, and those
  * that fail. They are those of tests/fmu.
  */
+#include <criterion/criterion.h>
 #include <dirent.h>
 #include <math.h>
 #include <signal.h>
@@ -13,7 +14,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 /* FMUs lie in the workspace, and are unpacked in its folder unpacked/. */
@@ -33,7 +33,7 @@ static void open_fmus(void)
     setenv("TMPDIR", in_workspace("unpacked"), 1);
 }
 
-TestSuite(fmu_runs, .init = open_fmus, .fini = workspace_close);
+TestSuite(fmu_runs, .init = open_fmus, .fini = workspace_close, .timeout = 240);
 
 static const char bucks[] = "name: %s\n"
                             "duration_s: 0.02\n"

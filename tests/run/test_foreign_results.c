@@ -2,6 +2,7 @@
  * Folders of results that somebody else made: in place of a file there is a link or a pipe; below
  * plot/ and ctf/ there are files of the user.
  */
+#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include "process.h"
 #include "python.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(foreign_results, .init = workspace_open, .fini = workspace_close);

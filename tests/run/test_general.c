@@ -2,6 +2,7 @@
  * Scenarios in the general form: that of a shipped one gives the same record, and every command
  * takes one that has no controller and no converters.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,10 +13,9 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(general, .init = workspace_open, .fini = workspace_close);
+TestSuite(general, .init = workspace_open, .fini = workspace_close, .timeout = 240);
 
 /* --- the same as the short form ------------------------------------------------------------ */
 
@@ -33,9 +33,9 @@ static void expect_same_file(const char *a, const char *b, const char *name)
     expect_status(&e, 0);
 }
 
-TestParameters(general, a_shipped_scenario_expanded_gives_the_same_record)
+ParameterizedTestParameters(general, a_shipped_scenario_expanded_gives_the_same_record)
 {
-    return count_files_of("configs/*.yaml");
+    return each_file_of("configs/*.yaml");
 }
 
 ParameterizedTest(size_t *i, general, a_shipped_scenario_expanded_gives_the_same_record)
@@ -332,7 +332,8 @@ static void expect_chain(const char *folder)
                        number_at(s, "measures.level.mean"));
 }
 
-TestSuite(general_real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close);
+TestSuite(general_real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 120);
 
 Test(general_real_time, by_hiloco_run)
 {

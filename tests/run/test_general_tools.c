@@ -2,6 +2,7 @@
  * The tools on scenarios that have no controller and no converters, as shipped: sweep, plot,
  * export, top, doctor and trace go by the names of these scenarios.
  */
+#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,9 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(general_tools, .init = workspace_open, .fini = workspace_close);
+TestSuite(general_tools, .init = workspace_open, .fini = workspace_close, .timeout = 240);
 
 /* --- of a run in virtual time ----------------------------------------------------------------- */
 
@@ -138,7 +138,7 @@ Test(general_tools, doctor_reads_the_placement_of_nodes)
 /* --- against the clock: nothing depends on how fast it was ------------------------------------ */
 
 TestSuite(general_tools_real_time, ALONE, .init = workspace_open_for_real_time,
-          .fini = workspace_close);
+          .fini = workspace_close, .timeout = 120);
 
 /* The same scenarios, so slow that a busy machine can keep up. */
 static const struct slow {

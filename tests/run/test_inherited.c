@@ -2,6 +2,7 @@
  * What a program inherits from the process that starts it: ignored and blocked signals, and a
  * umask. None of them keeps a run from its end.
  */
+#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(inherited, .init = workspace_open, .fini = workspace_close);

@@ -4,6 +4,7 @@
  *
  * In real time, on machines that may be busy: nothing here depends on how fast anything was.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,10 +14,10 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(join, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close);
+TestSuite(join, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 180);
 
 /* That of the example, with keys of the run in place of its own name and duration. */
 static void scenario(const char *keys)

@@ -5,6 +5,7 @@
  *
  * A lock that is contended is a system call (futex); one that is not is nothing that waits.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -23,7 +24,6 @@
 #include "harness/run/executor.h"
 #include "harness/run/rows.h"
 #include "harness/scenario/tunables.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(loop, ALONE, .init = workspace_open_alone, .fini = workspace_close);
@@ -154,7 +154,7 @@ static void log_line(void *arg, enum loco_level level, const char *text)
 {
     (void)arg;
     if (level == LOCO_ERROR)
-        fprintf(stderr, "%s\n", text);
+        cr_log_error("%s", text);
 }
 
 static void load(struct test_run *t, const char *const *sets, size_t set_count)

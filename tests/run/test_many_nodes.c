@@ -1,10 +1,10 @@
 /*
  * As many nodes as a scenario may have: they start, or it is said what is missing.
  */
+#include <criterion/criterion.h>
 #include <unistd.h>
 
 #include "process.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(many_nodes, .init = workspace_open, .fini = workspace_close);

@@ -2,6 +2,7 @@
  * What the processes of a run left in folders of their own, as one run: `hiloco merge`. In real
  * time, on machines that may be busy: nothing here depends on how fast anything was.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,6 @@
 #include "process.h"
 #include "results.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 static void open_parts(void)
@@ -23,7 +23,7 @@ static void open_parts(void)
     setenv("HILOCO_RENDEZVOUS", own_loopback(), 1);
 }
 
-TestSuite(merge, ALONE, .init = open_parts, .fini = workspace_close);
+TestSuite(merge, ALONE, .init = open_parts, .fini = workspace_close, .timeout = 240);
 
 /* Slow, so that any machine is fast enough for it. */
 #define SLOW                                                                                       \

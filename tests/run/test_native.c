@@ -2,6 +2,7 @@
  * Models from shared libraries in whole runs: those of docs/examples/model, compiled here against
  * the header as it is installed.
  */
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 /* The examples lie in the workspace as models/, beside the scenario rc.yaml. */
@@ -45,7 +45,7 @@ static void open_examples(void)
     compile("integral", "integral", "-O2");
 }
 
-TestSuite(native, .init = open_examples, .fini = workspace_close);
+TestSuite(native, .init = open_examples, .fini = workspace_close, .timeout = 120);
 
 #define ANYWHERE                                                                                   \
     "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \

@@ -1,5 +1,6 @@
 /* Netlists, which ngspice simulates: the one that ships, in a closed loop beside our own
  * converters; and what is wrong with others. */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,10 +12,9 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(netlist, .init = workspace_open, .fini = workspace_close);
+TestSuite(netlist, .init = workspace_open, .fini = workspace_close, .timeout = 300);
 
 /* --- beside our own --------------------------------------------------------------------------- */
 
@@ -38,8 +38,8 @@ Test(netlist, the_buck_agrees_with_our_own)
     const struct column ngspice = column_of(out, "control/ngspice.voltage_v");
     const struct column switched = column_of(out, "control/switched.voltage_v");
     const struct column averaged = column_of(out, "control/averaged.voltage_v");
-    printf("switched %g V, averaged %g V\n", greatest_difference(ngspice, switched),
-           greatest_difference(ngspice, averaged));
+    cr_log_info("switched %g V, averaged %g V", greatest_difference(ngspice, switched),
+                greatest_difference(ngspice, averaged));
     cr_expect_lt(greatest_difference(ngspice, switched), 0.2);
     cr_expect_lt(greatest_difference(ngspice, averaged), 0.5);
     cr_expect_gt(ngspice.at[ngspice.rows - 1], 11.9);

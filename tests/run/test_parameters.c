@@ -1,7 +1,8 @@
 /* --parameters, as the commands take it: docs/parameters.md. */
+#include <criterion/criterion.h>
+
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(parameters, .init = workspace_open, .fini = workspace_close);

@@ -2,6 +2,7 @@
  * Models that are programs, in whole runs: those of docs/examples/program, and scripts that do what
  * they should not.
  */
+#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 /* Gives what it takes. The first %s is at its beginning, the second in each step. */
@@ -85,7 +85,7 @@ static void close_and_look(void)
     workspace_close();
 }
 
-TestSuite(program, .init = open_with_scenario, .fini = close_and_look);
+TestSuite(program, .init = open_with_scenario, .fini = close_and_look, .timeout = 120);
 
 static struct ended run_it(const char *options)
 {

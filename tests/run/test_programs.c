@@ -1,6 +1,7 @@
 /*
  * The programs from outside: help, refusals, exit statuses, what is left behind.
  */
+#include <criterion/criterion.h>
 #include <glob.h>
 #include <math.h>
 #include <signal.h>
@@ -11,7 +12,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(programs, .init = workspace_open, .fini = workspace_close);

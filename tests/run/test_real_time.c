@@ -3,6 +3,7 @@
  * nothing here depends on how fast anything was, only on what is accounted for and left.
  * Each test has the cores for itself; see ALONE in workspace.h.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +16,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close);
@@ -63,7 +63,7 @@ static void expect_undisturbed(json_t *summary)
     if (json_is_true(json_at(summary, "realtime.locked")))
         cr_expect_eq(number_at(summary, "realtime.page_faults_in_loop"), 0);
     else
-        printf("page faults are not looked at: the memory is not locked\n");
+        cr_log_info("page faults are not looked at: the memory is not locked\n");
 }
 
 /* The worst first, and no more than ten; of the loops that there are. */
@@ -145,9 +145,9 @@ Test(real_time, a_run_is_complete_and_accounted_for)
     cr_expect_gt(number_at(summary, "measures.output_v.peak"), 120);
     cr_expect(strstr(e.out, "missed"), "%s", e.out);
     expect_nothing_left();
-    printf("real time: %.2f V at the end, %g of 12500 steps missed\n",
-           number_at(summary, "measures.output_v.final"),
-           number_at(summary, "nodes.controller.missed"));
+    cr_log_info("real time: %.2f V at the end, %g of 12500 steps missed\n",
+                number_at(summary, "measures.output_v.final"),
+                number_at(summary, "nodes.controller.missed"));
 }
 
 /* "Without the privilege for SCHED_FIFO it still runs, says what is degraded, and records it in

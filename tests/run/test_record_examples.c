@@ -1,10 +1,10 @@
 /* docs/examples/record: programs that read a run's record, held against the run's summary. */
+#include <criterion/criterion.h>
 #include <stdio.h>
 
 #include "process.h"
 #include "python.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(record_examples, .init = workspace_open, .fini = workspace_close);

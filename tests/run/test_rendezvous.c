@@ -4,6 +4,7 @@
  * was.
  */
 #include <arpa/inet.h>
+#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,6 @@
 #include "process.h"
 #include "results.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 static void open_with_secret(void)
@@ -23,7 +23,7 @@ static void open_with_secret(void)
     setenv("HILOCO_SECRET", "0123456789abcdef0123456789abcdef", 1);
 }
 
-TestSuite(rendezvous_run, .init = open_with_secret, .fini = workspace_close);
+TestSuite(rendezvous_run, .init = open_with_secret, .fini = workspace_close, .timeout = 240);
 
 /* Slow, so that most machines are fast enough for it. */
 #define SLOW                                                                                       \

@@ -1,6 +1,7 @@
 /*
  * "The same bits on a second run" in virtual time, and what a run records.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +13,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(repeat, .init = workspace_open, .fini = workspace_close);

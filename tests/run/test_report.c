@@ -3,6 +3,7 @@
  * values, that the cursor tells these values, that a spike of one step is found, that nothing is
  * fetched, and that no name is taken for a mark.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,9 @@
 #include "process.h"
 #include "report_page.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(report, .init = workspace_open, .fini = workspace_close);
+TestSuite(report, .init = workspace_open, .fini = workspace_close, .timeout = 300);
 
 static void run_into(const char *folder, const char *scenario)
 {
@@ -255,7 +255,8 @@ Test(report, causes_of_misses_are_those_that_the_trace_found)
 
 /* --- the machine ------------------------------------------------------------------------------ */
 
-TestSuite(report_machine, ALONE, .init = workspace_open_alone, .fini = workspace_close);
+TestSuite(report_machine, ALONE, .init = workspace_open_alone, .fini = workspace_close,
+          .timeout = 300);
 
 /* A run in real time knows what the doctor found when it began; in virtual time every machine is
  * the same. */
@@ -516,8 +517,8 @@ Test(report, of_the_reference_scenario_is_less_than_5_mb)
                                 "[...document.querySelectorAll('.plot')].reduce("
                                 "(sum, {plot}) => sum + (plot.x.log ? 0 : plot.curves.length), 0)"),
                  2 + 20 + 20 + 2 * 20); /* voltages once: the controller has them */
-    printf("%ld bytes, complete after %.0f ms\n", (long)file.st_size,
-           browser_number(b, "performance.getEntriesByName('complete')[0].startTime"));
+    cr_log_info("%ld bytes, complete after %.0f ms", (long)file.st_size,
+                browser_number(b, "performance.getEntriesByName('complete')[0].startTime"));
     expect_quiet(b);
 }
 

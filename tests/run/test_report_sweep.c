@@ -3,6 +3,7 @@
  * bisection are where the results have them, that the cursor tells their values, and that a
  * thousand runs fit.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,9 @@
 #include "process.h"
 #include "report_page.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(report_sweep, .init = workspace_open, .fini = workspace_close);
+TestSuite(report_sweep, .init = workspace_open, .fini = workspace_close, .timeout = 300);
 
 #define SWEEP                                                                                      \
     "hiloco sweep configs/quickstart.yaml --set duration_s=0.01 "                                  \
@@ -393,8 +393,8 @@ Test(report_sweep, of_a_thousand_runs_is_small_and_has_all_of_them)
     struct browser *b = shown(report_of("sweep"));
     cr_assert_eq(stat(in_workspace("sweep/report.html"), &file), 0);
     cr_expect_lt(file.st_size, 2000000);
-    printf("%ld bytes, complete after %.0f ms\n", (long)file.st_size,
-           browser_number(b, "performance.getEntriesByName('complete')[0].startTime"));
+    cr_log_info("%ld bytes, complete after %.0f ms", (long)file.st_size,
+                browser_number(b, "performance.getEntriesByName('complete')[0].startTime"));
     cr_expect_eq(rows_of(b), 100);
     press(b, "show all 1000");
     cr_expect_eq(rows_of(b), 1000);

@@ -1,6 +1,7 @@
 /*
  * The folder of results: an earlier run's are replaced as a whole, or the folder is refused.
  */
+#include <criterion/criterion.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +16,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(results, .init = workspace_open, .fini = workspace_close);

@@ -3,6 +3,7 @@
  *
  * A run's memory stays with who has it open, so what a run ended with can be looked at in peace.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include "harness/top/runs.h"
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(scope, .init = workspace_open, .fini = workspace_close);

@@ -3,6 +3,7 @@
  * by sample; a trigger shows its edge where it is; cursors read what is there; a page that stays
  * open does not grow; and nothing of elsewhere is fetched.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,11 +14,10 @@
 #include "browser.h"
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "web.h"
 #include "workspace.h"
 
-TestSuite(scope_page, .init = workspace_open, .fini = workspace_close);
+TestSuite(scope_page, .init = workspace_open, .fini = workspace_close, .timeout = 300);
 
 /* --- a run to look at ------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
  * `hiloco scope`: who may have the page and what it shows, and that no client stalls the server,
  * breaks it or disturbs the run.
  */
+#include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -15,11 +16,10 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "web.h"
 #include "workspace.h"
 
-TestSuite(scope_server, .init = workspace_open, .fini = workspace_close);
+TestSuite(scope_server, .init = workspace_open, .fini = workspace_close, .timeout = 300);
 
 /* --- a run to look at ------------------------------------------------------------------------- */
 

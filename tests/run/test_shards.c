@@ -2,6 +2,7 @@
  * A node whose links are split among shards is one node: in virtual time its run is the same to the
  * last bit, whatever happens in it; by the clock it starts, records, counts and ends as one.
  */
+#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +11,11 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(shards, .init = workspace_open, .fini = workspace_close);
-TestSuite(shards_by_the_clock, ALONE, .init = workspace_open_alone, .fini = workspace_close);
+TestSuite(shards, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+TestSuite(shards_by_the_clock, ALONE, .init = workspace_open_alone, .fini = workspace_close,
+          .timeout = 120);
 
 /* --- in virtual time ---------------- */
 

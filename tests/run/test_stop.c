@@ -4,6 +4,7 @@
  *
  * Nothing here depends on how fast anything was: each test waits for what a node says of itself.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,10 +13,10 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(stop, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close);
+TestSuite(stop, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 180);
 
 #define SETTINGS                                                                                   \
     "--set controller.period_us=2000 --set converters.period_us=500 --set duration_s=1000 "        \

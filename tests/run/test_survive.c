@@ -1,6 +1,7 @@
 /*
  * Records that survive: whoever is killed, and however full the disk, what was recorded is there.
  */
+#include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -18,7 +19,6 @@
 #include "harness/base/autogroup.h"
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(survive, .init = workspace_open, .fini = workspace_close);
@@ -399,7 +399,7 @@ Test(survive, what_is_read_only_is_recovered_in_a_copy)
     kill_all(out);
     e = run_command("unshare -rm true");
     if (e.status)
-        cr_skip_test("this machine allows no namespace: %s", e.err);
+        cr_skip("this machine allows no namespace: %s", e.err);
     e = read_only(out, "plot");
     expect_status(&e, 1);
     expect_said(&e, "out cannot be written into: copy it (cp -r), and hiloco recover");
@@ -590,7 +590,7 @@ static void run_on_full_disk(const char *on_error, double until_s)
     const char *disk = in_workspace("disk"), *out = in_workspace("disk/out");
 
     if (!mount_small(disk))
-        cr_skip_test("mounting a small file system takes root");
+        cr_skip("mounting a small file system takes root");
     struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode virtual --set "
                                  "recording.converter_decimation=1 --set duration_s=3 --quiet "
                                  "--set recording.on_error=%s --out %s",

@@ -1,6 +1,8 @@
 /*
  * The critical period as `hiloco sweep` finds it, and the sweep itself.
  */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +12,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(sweep, .init = workspace_open, .fini = workspace_close);
@@ -66,9 +67,11 @@ struct critical {
  * side all five are clear of it. */
 static const struct critical critical[] = {{0, 45.5}, {2, 44.1}, {5, 40.4}, {10, 36.1}, {20, 26.1}};
 
-TestParameters(sweep, the_critical_period_moves_with_latency)
+ParameterizedTestParameters(sweep, the_critical_period_moves_with_latency)
 {
-    return sizeof critical / sizeof critical[0];
+    static size_t at[] = {0, 1, 2, 3, 4};
+
+    return cr_make_param_array(size_t, at, sizeof at / sizeof at[0]);
 }
 
 ParameterizedTest(size_t *i, sweep, the_critical_period_moves_with_latency)

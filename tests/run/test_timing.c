@@ -2,6 +2,7 @@
  * "Other cases of the same kind": plants, laws, counts, phases and latencies that the
  * reference's cases do not have, against a second implementation of its timing.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "process.h"
 #include "results.h"
 #include "simulation.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(timing, .init = workspace_open, .fini = workspace_close);

@@ -5,6 +5,7 @@
  * In real time, in separate processes, on machines that may be busy: nothing here depends on how
  * fast anything was.
  */
+#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,10 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(together, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close);
+TestSuite(together, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 120);
 
 #define OF_ANY_CPU                                                                                 \
     "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \

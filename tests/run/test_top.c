@@ -3,6 +3,7 @@
  *
  * The machine may run other things, also other runs: each test asks for its own by name.
  */
+#include <criterion/criterion.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -15,7 +16,6 @@
 #include "process.h"
 #include "results.h"
 #include "terminal.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 /* Runs in virtual time take a core; those in real time two. */

@@ -2,6 +2,7 @@
  * A traced run in real time: what LTTng leaves of it, and what `hiloco trace` makes of that. Here
  * too nothing depends on how fast anything was.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -22,7 +23,6 @@
 #include "harness/tracing/session.h"
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 /* Whoever traces something else on this machine has a session daemon that is not ours. */

@@ -1,6 +1,7 @@
 /*
  * `hiloco set` and `hiloco control`: runs that are changed while they run, from another process.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -14,7 +15,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(tuning, .init = workspace_open, .fini = workspace_close);

@@ -2,6 +2,7 @@
  * Runs that say of themselves whether they are valid, and peers that stand still: in virtual time,
  * where an input's age is a matter of the simulated network, and against the clock.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,10 +11,9 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(validity_virtual, .init = workspace_open, .fini = workspace_close);
+TestSuite(validity_virtual, .init = workspace_open, .fini = workspace_close, .timeout = 120);
 
 #define QUICK "hiloco run configs/quickstart.yaml --set duration_s=0.01 "
 
@@ -176,7 +176,8 @@ Test(validity_virtual, a_sweep_says_which_points_are_not_valid)
 
 /* --- against the clock ---------------- */
 
-TestSuite(validity_real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close);
+TestSuite(validity_real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 120);
 
 /* Loops so slow that a busy machine rarely makes their inputs stale. */
 #define SLOW                                                                                       \

@@ -2,6 +2,7 @@
  * Runs that judge: the limits of a scenario, the verdict, the exit status, and what a machine reads
  * of them.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 TestSuite(verdict, .init = workspace_open, .fini = workspace_close);

@@ -1,6 +1,7 @@
 /*
  * Events in the record of a run, and inputs with a limit of their age.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,10 +11,9 @@
 #include "harness/record/event_kinds.h"
 #include "process.h"
 #include "results.h"
-#include "tests/runner/test.h"
 #include "workspace.h"
 
-TestSuite(watchdogs, .init = workspace_open, .fini = workspace_close);
+TestSuite(watchdogs, .init = workspace_open, .fini = workspace_close, .timeout = 120);
 
 /* Voltages are 100 to 200 us old, so some of them are too old. */
 #define STALE                                                                                      \
@@ -414,8 +414,8 @@ Test(watchdogs, an_interrupt_is_a_clean_stop)
 
 /* --- against the clock ---------------- */
 
-TestSuite(watchdogs_real_time, ALONE, .init = workspace_open_for_real_time,
-          .fini = workspace_close);
+TestSuite(watchdogs_real_time, ALONE, .init = workspace_open_for_real_time, .fini = workspace_close,
+          .timeout = 120);
 
 #define SLOW                                                                                       \
     "hiloco run configs/dcdc20.yaml --mode realtime --set controller.period_us=2000 "              \

@@ -1,6 +1,7 @@
 #include "web.h"
 
 #include <arpa/inet.h>
+#include <criterion/criterion.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,7 +13,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "tests/runner/test.h"
 #include "workspace.h"
 
 /* --- the scope -------------------------------------------------------------------------------- */

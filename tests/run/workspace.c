@@ -1,5 +1,9 @@
 #include "workspace.h"
 
+#include <criterion/criterion.h>
+#include <criterion/hooks.h>
+#include <criterion/internal/ordered-set.h>
+#include <criterion/options.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -11,24 +15,53 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/runner/test.h"
-
 char workspace[80], workspace_meeting[96], workspace_shared[TEMPORARY_SIZE];
 
-/* Many tests wait for processes and clocks: one more than there are cores keeps these busy. */
+const char workspace_alone[] = "alone";
+
+static bool is_alone(const struct criterion_suite *suite)
+{
+    return suite->data && suite->data->data == workspace_alone;
+}
+
+/* --- the order of the suites, and how many tests run at a time ---------------- */
+
+/* Many tests wait for processes and clocks: one more than there are cores keeps these busy.
+ * The option --jobs is read later, and wins. */
 __attribute__((constructor)) static void choose_jobs(void)
 {
-    test_jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN) + 1;
+    criterion_options.jobs = (size_t)sysconf(_SC_NPROCESSORS_ONLN) + 1;
+}
+
+/* Suites that are alone come last: among the others, each of their tests would stop all jobs but
+ * one until the tests that are under way have ended. */
+ReportHook(PRE_ALL)(struct criterion_test_set *tests)
+{
+    struct criterion_ordered_set_node **link = &tests->suites->first, *alone = NULL, **end = &alone;
+
+    while (*link) {
+        struct criterion_ordered_set_node *node = *link;
+        if (!is_alone(&((struct criterion_suite_set *)(node + 1))->suite)) {
+            link = &node->next;
+            continue;
+        }
+        *link = node->next;
+        node->next = NULL;
+        *end = node;
+        end = &node->next;
+    }
+    *link = alone;
 }
 
 /* --- the folder of the whole run: made before, removed after all tests -------------------- */
 
 static const char variable[] = "HILOCO_TEST_WORKSPACE";
 
-void tests_begin(void)
+ReportHook(PRE_ALL)(struct criterion_test_set *tests)
 {
     char path[TEMPORARY_SIZE];
 
+    (void)tests;
     cr_assert_not_null(temporary_folder(path));
     setenv(variable, path, 1);
 }
@@ -44,8 +77,9 @@ static void remove_tree(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-void tests_end(void)
+ReportHook(POST_ALL)(struct criterion_global_stats *stats)
 {
+    (void)stats;
     remove_tree(getenv(variable));
 }
 
@@ -178,11 +212,15 @@ glob_t files_of(const char *pattern)
     return files;
 }
 
-size_t count_files_of(const char *pattern)
+struct criterion_test_params each_file_of(const char *pattern)
 {
+    static size_t at[100];
     glob_t files = files_of(pattern);
     const size_t count = files.gl_pathc;
 
     globfree(&files);
-    return count;
+    cr_assert_leq(count, sizeof at / sizeof at[0]);
+    for (size_t i = 0; i < count; i++)
+        at[i] = i;
+    return cr_make_param_array(size_t, at, count);
 }

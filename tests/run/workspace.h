@@ -5,10 +5,10 @@
 #ifndef TEST_WORKSPACE_H
 #define TEST_WORKSPACE_H
 
+#include <criterion/parameterized.h>
 #include <glob.h>
 #include <stdbool.h>
 
-#include "tests/runner/test.h"
 #include "tests/temporary.h"
 
 /* The test's folder; where nodes meet ($XDG_RUNTIME_DIR); the folder of all tests. */
@@ -27,7 +27,8 @@ void workspace_open_alone(void);
 void workspace_open_for_real_time(void);
 
 /* Of a suite with one of the latter two, TestSuite(NAME, ALONE, ...): it runs after the others. */
-#define ALONE .alone = true
+#define ALONE .data = (void *)workspace_alone
+extern const char workspace_alone[];
 
 /* Skips the test on a machine with one core, where two loops cannot be in time. */
 void skip_on_one_core(void);
@@ -45,7 +46,7 @@ void write_text(const char *path, const char *text);
 /* The files of a pattern, of which there is one at least. */
 glob_t files_of(const char *pattern);
 
-/* How many: for a test that has each of them as a parameter. */
-size_t count_files_of(const char *pattern);
+/* The parameters of a test of each of them: their numbers. */
+struct criterion_test_params each_file_of(const char *pattern);
 
 #endif

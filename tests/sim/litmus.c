@@ -1,5 +1,6 @@
 #include "litmus.h"
-#include "tests/runner/test.h"
+
+#include <criterion/criterion.h>
 
 enum { SEEDS = 3000 };
 

@@ -6,8 +6,9 @@
  * Sources: Ambal et al., "Semantics of Remote Direct Memory Access" (OOPSLA 2024), and RFC 5040
  * section 5.5.
  */
+#include <criterion/criterion.h>
+
 #include "litmus.h"
-#include "tests/runner/test.h"
 
 enum { LARGE = 128 };
 

@@ -2,13 +2,13 @@
  * Litmus tests of operations in flight: when an answer arrives and which moment it reflects, and
  * when a post has to wait.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 
 #include "channels/fabric/sim/sim_internal.h"
 #include "channels/loco/thread.h"
 #include "channels/thread_links.h"
 #include "litmus.h"
-#include "tests/runner/test.h"
 
 enum { Z = 16, RESULTS = 512, UNTOUCHED = 77 };
 

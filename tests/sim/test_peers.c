@@ -1,11 +1,11 @@
 /*
  * Tests that the simulator lets peers come and go in every way that fabric.h permits.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
 
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 enum { SEEDS = 500, SEEDS_EMULATED = 50 };
 

@@ -3,6 +3,7 @@
  * them apart. This file is compiled as the channels are for the simulator: the thread may be
  * suspended after each of its accesses. Under other sanitizers nothing interrupts it.
  */
+#include <criterion/criterion.h>
 #include <pthread.h>
 
 #include "channels/fabric/sanitizers.h"
@@ -10,7 +11,6 @@
 #include "channels/loco/thread.h"
 #include "channels/thread_links.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 #if defined(LOCO_TSAN)
 enum { INTERRUPTED = 1 };

@@ -5,6 +5,6 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
 echo "--- tcp: channels over loopback"
-"$build/test-tcp" --jobs 1 --filter 'tcp/*'
-LOCO_TEST_FABRIC=tcp LOCO_TEST_EMULATED=1 "$build/test-tcp" --jobs 1 "${channels[@]/#/--filter=}" \
-    --filter 'channels/*_threads' --filter 'channels/*_one_process'
+"$build/test-tcp" 'tcp/*'
+LOCO_TEST_FABRIC=tcp LOCO_TEST_EMULATED=1 "$build/test-tcp" "${channels[@]}" 'channels/*_threads' \
+    'channels/*_one_process'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tests the limits of the test scripts themselves: a silent command is ended, an active one
+# Tests the limits of the test scripts themselves: a silent command or test is ended, an active one
 # is not, and a run for which the machine was too busy is repeated.
 set -euo pipefail
 here=$(dirname "$0")
@@ -17,6 +17,14 @@ speaker_is_left() {
         bash -c 'for i in {1..12}; do echo $i; sleep 0.3; done >>"$0"; exit 3' "$work/words" ||
         status=$?
     ((status == 3))
+}
+
+# The pipe ends when every process that the test has started has ended.
+hanging_test_is_ended() {
+    { TEST_HANGS=1 TEST_STILL_S=1 "$build/test-tcp" 'runner/*' || echo failed; } | cat >"$work/runner"
+    cat "$work/runner"
+    grep -q 'FAILED, it stood still: runner/one_hangs' "$work/runner" &&
+        grep -q 'ok: runner/one_moves' "$work/runner" && grep -q '^failed' "$work/runner"
 }
 
 # a_run SETTLED MISSED_IN_BOUND: writes the summary of a run with these results.
@@ -70,6 +78,7 @@ after_runs() {
 echo "--- limits of the test scripts"
 check "a command that falls silent is ended" silent_is_ended
 check "one that has something to say is not, and its status is its own" speaker_is_left
+check "a test that hangs is ended with all its processes, and the rest go on" hanging_test_is_ended
 check "a run that settles, on a busy machine too, is the only one" after_runs 1 0 true false true true
 check "one that does not, and is valid, has failed" after_runs 1 1 false true true true
 check "one that was too busy is run again" after_runs 2 0 false false true true

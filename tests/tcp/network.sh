@@ -20,7 +20,7 @@ by_netem() {
 
 if by_netem; then
     echo "--- tcp: channels over a network of 300 us, with losses, reordering and 100 Mbit/s"
-    "$build/test-tcp" --jobs 1 "${bad[@]/#/--filter=}" || failures=$((failures + 1))
+    "$build/test-tcp" "${bad[@]}" || failures=$((failures + 1))
     tc qdisc del dev lo root
 else
     echo "--- tcp: channels through a relay (there is no netem): 100 us, in pieces, at 8 MiB/s"
@@ -29,7 +29,7 @@ else
     said "$work/relay" ready >/dev/null
     LOCO_TEST_RELAY=127.9.0.9 \
         LOCO_TEST_ADDRESSES=$(for _ in {0..31}; do echo 127.9.0.1; done | paste -sd,) \
-        "$build/test-tcp" --jobs 1 "${bad[@]/#/--filter=}" || failures=$((failures + 1))
+        "$build/test-tcp" "${bad[@]}" || failures=$((failures + 1))
 fi
 
 # --- two namespaces ---------------------------------------------------------------------------

@@ -2,12 +2,12 @@
  * A node on tcp that calls another: whatever answers, or nothing, it calls again until the right
  * node does. The test plays node 0.
  */
+#include <criterion/criterion.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include "intruder.h"
 #include "tests/ends.h"
-#include "tests/runner/test.h"
 
 /* An eighth of its time-out is longer than the tests wait. */
 static struct loco_fabric *open_patient(void)

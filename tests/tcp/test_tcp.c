@@ -2,6 +2,7 @@
  * What is particular to the tcp fabric, below the core: two nodes, mostly of one process, and their
  * links; and strangers, and peers that say what no node says.
  */
+#include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +17,6 @@
 #include "intruder.h"
 #include "tests/ends.h"
 #include "tests/no_descriptors.h"
-#include "tests/runner/test.h"
 
 static struct loco_fabric *open_with(struct loco_tcp_config config)
 {

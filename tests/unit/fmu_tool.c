@@ -1,5 +1,6 @@
 #include "fmu_tool.h"
 
+#include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdarg.h>
@@ -12,7 +13,6 @@
 #include "folder.h"
 #include "harness/models/fmu/fmi2.h"
 #include "harness/models/fmu/fmi3.h"
-#include "tests/runner/test.h"
 
 char tool_said[1024];
 

@@ -1,13 +1,12 @@
 #include "folder.h"
 
+#include <criterion/criterion.h>
 #include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "tests/runner/test.h"
 
 char folder[TEMPORARY_SIZE];
 

@@ -2,8 +2,9 @@
 #ifndef TEST_LINK_STATE_H
 #define TEST_LINK_STATE_H
 
+#include <criterion/criterion.h>
+
 #include "harness/run/group.h"
-#include "tests/runner/test.h"
 
 static inline struct hil_link_state *link_state(const struct hil_run *run, unsigned from,
                                                 unsigned to)

@@ -5,12 +5,12 @@
 #ifndef TEST_MADE_RUN_H
 #define TEST_MADE_RUN_H
 
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/run/state.h"
-#include "tests/runner/test.h"
 
 /* Nodes "node[0]", "node[1]": each with the signals "node[0].a" and "node[0].b". */
 enum { MADE_SIGNALS = 2, MADE_WIDTH = HIL_TAP_VALUES + MADE_SIGNALS };

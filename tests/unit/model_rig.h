@@ -2,12 +2,12 @@
 #ifndef TEST_MODEL_RIG_H
 #define TEST_MODEL_RIG_H
 
+#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "harness/models/models.h"
 #include "harness/models/tables.h"
-#include "tests/runner/test.h"
 
 enum { RIG_PLACES = 128, RIG_SAID_BYTES = 256 };
 

@@ -1,11 +1,10 @@
 #include "svg_texts.h"
 
+#include <criterion/criterion.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tests/runner/test.h"
 
 struct box {
     double left, right, top, bottom;

@@ -1,4 +1,5 @@
 /* Damaged input ends the process that reads it, and no other. */
+#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +7,6 @@
 
 #include "harness/base/apart.h"
 #include "harness/launch/launcher.h"
-#include "tests/runner/test.h"
 
 static char said[512];
 

@@ -1,11 +1,11 @@
 /* Tests that what runs beside the loops shares their session, and that the session is raised. */
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness/base/autogroup.h"
 #include "harness/base/deaf.h"
-#include "tests/runner/test.h"
 
 static int nice_now(void)
 {

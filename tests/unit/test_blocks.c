@@ -1,10 +1,12 @@
 /* Tests the blocks of a signal, and how they are packed: nothing that is visible may be lost. */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../harness/report/pack.h"
-#include "tests/runner/test.h"
+
+TestSuite(blocks, .timeout = 120);
 
 /* Makes a signal of so many rows, 1 ms apart. */
 struct signal {

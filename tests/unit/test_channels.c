@@ -1,4 +1,5 @@
 /* Tests of the base channels on every fabric. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -8,7 +9,6 @@
 #include "channels/owned_var_quick.h"
 #include "channels/thread_links.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 #define ON_EACH_FABRIC(test_name, count, body)                                                     \
     Test(channels, test_name##_sim)                                                                \

@@ -2,6 +2,7 @@
  * Tests the laws: with the reference's unit vectors, their rules at the limits, and a closed loop
  * with the timing of the reference (REFERENCE.md, "Timing in virtual time").
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -10,7 +11,6 @@
 
 #include "model_rig.h"
 #include "tests/data/reference_units.h"
-#include "tests/runner/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

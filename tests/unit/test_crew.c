@@ -2,6 +2,7 @@
  * Tests the crew of an executor: its threads do their shares of each call, see the results of the
  * others' previous call, have their own cores, and end whenever they are told to.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,7 +16,6 @@
 #include "channels/loco/loco.h"
 #include "harness/run/crew.h"
 #include "harness/scenario/system.h"
-#include "tests/runner/test.h"
 #include "tests/temporary.h"
 
 enum { THREADS = 3, CALLS = 500, PAGE = 4096 };

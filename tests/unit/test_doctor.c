@@ -3,6 +3,7 @@
  * machine that is set up well, with that thing wrong, and with it unreadable. The machines are
  * trees of files.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@
 #include "harness/doctor/doctor.h"
 #include "harness/doctor/measure.h"
 #include "harness/scenario/system.h"
-#include "tests/runner/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,4 +1,5 @@
 /* "--fix applies the reversible ones for the run's duration and restores them": however it ends. */
+#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include "folder.h"
 #include "harness/doctor/fix.h"
 #include "harness/scenario/system.h"
-#include "tests/runner/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

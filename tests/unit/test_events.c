@@ -1,8 +1,8 @@
 /* Tests the events of a run: which events there are, and when each is over. */
+#include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "harness/scenario/events.h"
-#include "tests/runner/test.h"
 
 static const uint64_t MS = 1000000;
 

@@ -1,5 +1,6 @@
 /* Tests real time without a network: the clock, the waits, the accounting, and the requests to the
  * kernel. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -12,7 +13,6 @@
 #include "channels/fabric/sanitizers.h"
 #include "harness/run/executor.h"
 #include "harness/run/privileges.h"
-#include "tests/runner/test.h"
 
 /* --- the clock ---------------- */
 

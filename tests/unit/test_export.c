@@ -1,3 +1,4 @@
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +7,6 @@
 #include "folder.h"
 #include "harness/h5/trace.h"
 #include "harness/record/export.h"
-#include "tests/runner/test.h"
 
 static char said[512];
 

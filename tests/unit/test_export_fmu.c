@@ -2,6 +2,7 @@
  * Tests FMUs that `hiloco export-fmu` makes, in another tool (fmu_tool.h): they give the same
  * numbers as the models, bit for bit, and refuse invalid calls.
  */
+#include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +15,6 @@
 #include "harness/base/units.h"
 #include "harness/export_fmu/export.h"
 #include "model_rig.h"
-#include "tests/runner/test.h"
 
 TestSuite(export_fmu, .init = folder_open, .fini = folder_close);
 

@@ -1,8 +1,8 @@
 /* Tests the effect of each kind of fault on a number, step by step. */
+#include <criterion/criterion.h>
 #include <math.h>
 
 #include "harness/run/fault_value.h"
-#include "tests/runner/test.h"
 
 enum { STEPS = 1000, PERIOD_NS = 1000 };
 

@@ -1,5 +1,6 @@
 /* Tests fences, acks and endpoints when nodes die, threads end and channels are constructed again.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 
 #include "channels/fabric/sanitizers.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 #include "tests/temporary.h"
 
 enum { CHAOS_SEEDS = 100 };

@@ -1,4 +1,5 @@
 /* The error of a write that failed is kept, whatever is called before the file is closed. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -8,7 +9,6 @@
 
 #include "harness/base/file_save.h"
 #include "harness/base/result_file.h"
-#include "tests/runner/test.h"
 
 static char path[] = "/tmp/hil-test-file-save-XXXXXX";
 

@@ -1,6 +1,7 @@
 /* Tests FMUs: which are accepted, which are refused and with what message, the tables made from
  * them, and the life of their instances. The FMUs are those of tests/fmu; malformed ones are made
  * from them. */
+#include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,6 @@
 #include "harness/models/fmu/fmu_archive.h"
 #include "harness/models/fmu/fmu_folder.h"
 #include "model_rig.h"
-#include "tests/runner/test.h"
 
 static void open_fmus(void)
 {

@@ -1,12 +1,12 @@
 /* Tests the reading of an FMU's modelDescription.xml and the tables made from it: mistakes, and the
  * styles of other tools. The models here are made up. */
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "folder.h"
 #include "harness/models/fmu/fmu_tables.h"
-#include "tests/runner/test.h"
 
 static struct fmu_description description;
 static struct fmu_tables tables;
@@ -441,7 +441,7 @@ Test(fmu_description, may_have_many_variables)
 
 /* Each of many variables has a type, a unit and a size of its own, and nearly all names are alike.
  * What takes time by the square of their number takes longer than the suite may. */
-Test(fmu_description, time_grows_with_their_number)
+Test(fmu_description, time_grows_with_their_number, .timeout = 60)
 {
     enum { MANY = 100000, EACH = 400 };
     char *xml = malloc((size_t)MANY * EACH), *at = xml;

@@ -1,9 +1,9 @@
 /* Tests how a signal is followed through its record: slopes, steps from band to band, references.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 
 #include "harness/summary/follow.h"
-#include "tests/runner/test.h"
 
 static struct hil_limit limit;
 static struct follow *follow;

@@ -1,13 +1,13 @@
 /*
  * Tests the common start of a run's nodes, with a common clock and without.
  */
+#include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "harness/run/group.h"
 #include "test_scenario.h"
-#include "tests/runner/test.h"
 #include "tests/temporary.h"
 
 static const uint64_t TIMEOUT_NS = 20000000000;

@@ -122,7 +122,7 @@ static void close_bench(struct bench *b)
     munmap(b->counts, sizeof *b->counts);
 }
 
-Test(hardware, is_made_once_and_not_rehearsed)
+Test(hardware, is_made_once_and_not_rehearsed, .timeout = 60)
 {
     struct hil_rehearsal rehearsal;
     struct hil_clock clock;
@@ -142,7 +142,7 @@ Test(hardware, is_made_once_and_not_rehearsed)
     close_bench(&b);
 }
 
-Test(hardware, is_read_in_step_0_and_left_when_the_loop_ends)
+Test(hardware, is_read_in_step_0_and_left_when_the_loop_ends, .timeout = 60)
 {
     struct bench b;
 
@@ -162,7 +162,7 @@ Test(hardware, is_read_in_step_0_and_left_when_the_loop_ends)
 }
 
 /* Each time that the input becomes stale counts once. */
-Test(hardware, stale_input_is_counted)
+Test(hardware, stale_input_is_counted, .timeout = 60)
 {
     struct bench b;
 
@@ -184,7 +184,7 @@ Test(hardware, stale_input_is_counted)
     close_bench(&b);
 }
 
-Test(hardware, stale_input_makes_safe_what_takes_it)
+Test(hardware, stale_input_makes_safe_what_takes_it, .timeout = 60)
 {
     struct bench b;
 
@@ -202,7 +202,7 @@ Test(hardware, stale_input_makes_safe_what_takes_it)
     close_bench(&b);
 }
 
-Test(hardware, stale_input_ends_the_run)
+Test(hardware, stale_input_ends_the_run, .timeout = 60)
 {
     struct bench b;
     char text[256] = "";
@@ -217,7 +217,7 @@ Test(hardware, stale_input_ends_the_run)
     close_bench(&b);
 }
 
-Test(hardware, that_cannot_be_written_has_failed)
+Test(hardware, that_cannot_be_written_has_failed, .timeout = 60)
 {
     struct bench b;
     char text[256] = "";

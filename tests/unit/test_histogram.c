@@ -1,9 +1,9 @@
+#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/h5/histogram.h"
-#include "tests/runner/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,10 +1,10 @@
 /* Tests the history that `hiloco top` keeps of a measure, taken while another thread adds to it. */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "harness/top/history.h"
-#include "tests/runner/test.h"
 
 static struct hil_recent recent;
 static struct hil_history history;

@@ -1,10 +1,10 @@
 /*
  * Tests runs side by side.
  */
+#include <criterion/criterion.h>
 #include <sched.h>
 
 #include "harness/launch/jobs.h"
-#include "tests/runner/test.h"
 
 /* With one core, runs go one at a time. */
 Test(jobs, are_as_many_as_the_cores_that_this_process_may_use)

@@ -2,6 +2,7 @@
  * Tests processes that join a run (harness/hiloco_node.h). Each thread here joins as a node, so two
  * of them make a whole run, in real time. No result depends on speed.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <jansson.h>
 #include <locale.h>
@@ -16,7 +17,6 @@
 
 #include "folder.h"
 #include "harness/hiloco_node.h"
-#include "tests/runner/test.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -31,7 +31,7 @@ static void join_open(void)
     snprintf(meeting_path, sizeof meeting_path, "%s", in_folder("run"));
 }
 
-TestSuite(join, .init = join_open, .fini = folder_close);
+TestSuite(join, .init = join_open, .fini = folder_close, .timeout = 120);
 
 /* One node counts, and the other gives twice the last value that it received. Neither is hiloco's.
  * A joining node always runs in real time, whatever the file says. */

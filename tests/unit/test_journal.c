@@ -1,4 +1,5 @@
 /* Tests that a trace whose writer died is completed from its journal, up to the last row in it. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -14,7 +15,6 @@
 #include "folder.h"
 #include "harness/h5/trace.h"
 #include "harness/h5/trace_reader.h"
-#include "tests/runner/test.h"
 
 static const struct hil_column columns[] = {
     {"time_s", "s", "since the start", 1, {0}},

@@ -1,12 +1,12 @@
 /* Tests the text in figures for the scenario's keys: each name without its unit, each value with
  * it. */
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "harness/figures/key_words.h"
 #include "harness/scenario/scenario.h"
 #include "harness/scenario/yaml/scenario_schema.h"
-#include "tests/runner/test.h"
 
 static char words[HIL_KEY_WORDS_BYTES], value[HIL_KEY_WORDS_BYTES];
 

@@ -1,4 +1,5 @@
 /* Tests of the key-value store on every fabric. tests/sim tests linearizability under chaos. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -8,7 +9,6 @@
 #include "channels/kvstore/kvstore_locks.h"
 #include "channels/kvstore/kvstore_slots.h"
 #include "channels/loco/kvstore.h"
-#include "tests/runner/test.h"
 #include "tests/unit/tracker.h"
 
 #define ON_EACH_FABRIC(test_name, count, body, arg)                                                \

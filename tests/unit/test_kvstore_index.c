@@ -1,9 +1,9 @@
 /* Tests the key-value store's index at one node, on its own: colliding hashes and full tables. A
  * workload of tests/sim tests look-ups during changes. */
+#include <criterion/criterion.h>
 #include <errno.h>
 
 #include "channels/kvstore/kvstore_index.h"
-#include "tests/runner/test.h"
 
 static struct kv_index *idx;
 

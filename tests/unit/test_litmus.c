@@ -5,12 +5,12 @@
  *
  * LITMUS_ROUNDS is the number of rounds (make soak: millions).
  */
+#include <criterion/criterion.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 enum { NODES_MAX = 3, ROUNDS = 20000, ROUNDS_EMULATED = 50, X = 0, Y = 64, SPINS = 2000 };
 

@@ -1,11 +1,11 @@
 /* Tests of atomic_var and ticket_lock, on every fabric and under chaos. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 #include "channels/loco/atomic_var.h"
 #include "channels/loco/ticket_lock.h"

@@ -1,4 +1,5 @@
 /* Tests the meeting place of nodes that are started by hand, and what they know of each other. */
+#include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include "harness/launch/meeting.h"
-#include "tests/runner/test.h"
 #include "tests/temporary.h"
 
 static const struct loco_secret none, one = {"0123456789abcdef", 16},

@@ -3,12 +3,12 @@
  * docs/memory-model.md). Node 2 dies. Nodes 0 and 1 first check the channels' results, then
  * construct the channels again with two members.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
 
 #include "channels/kvstore/kvstore_index.h"
 #include "channels/kvstore/kvstore_locks.h"
-#include "tests/runner/test.h"
 #include "tests/unit/tracker.h"
 
 enum { NODES = 3, DEAD = 2 };

@@ -1,5 +1,6 @@
 /* Tests that components from one shared library share nothing, and that a library's code leaves the
  * process as it was. */
+#include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,6 @@
 #include "folder.h"
 #include "harness/models/component.h"
 #include "harness/models/models.h"
-#include "tests/runner/test.h"
 
 TestSuite(native_state, .init = folder_open, .fini = folder_close);
 

@@ -3,6 +3,7 @@
  * -ENOMEM. (Under `make sanitize` nothing may leak, either.) Later, a fabric that has no memory for
  * a message or for news must end the connection: a peer may be lost, but not wait for ever.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <search.h>
 #include <stdarg.h>
@@ -13,7 +14,6 @@
 #include "channels/loco/loco.h"
 #include "folder.h"
 #include "tests/ends.h"
-#include "tests/runner/test.h"
 
 /* --- the library's allocations, which the linker leads here (--wrap) -------------------------- */
 

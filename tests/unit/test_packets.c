@@ -2,6 +2,7 @@
  * Tests control messages that no manager would send. A node below the core sends them to a live
  * manager, which must log the refusal and continue.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 #include "channels/packet.h"
 #include "tests/ear.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 #include "tests/temporary.h"
 
 /* --- one message ------------------------------------------------------------------------------ */

@@ -350,7 +350,7 @@ static char *joined(char *text, const char *more)
 
 /* The work grows with the number of parameters; if it grew with its square, this test would take
  * minutes. */
-Test(parameters, very_many_of_an_array)
+Test(parameters, very_many_of_an_array, .timeout = 120)
 {
     char text[300];
 

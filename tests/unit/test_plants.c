@@ -2,6 +2,7 @@
  * Tests the converters against the reference scenario: its numbers, a fine integration of
  * independently written equations, and cases with a known solution.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -12,7 +13,6 @@
 #include "model_rig.h"
 #include "plants/linear.h"
 #include "tests/data/reference_units.h"
-#include "tests/runner/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,4 +1,5 @@
 /* Tests the curves in figures, and that figures are drawn from recorded runs. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,6 @@
 #include "harness/figures/plot.h"
 #include "harness/h5/trace.h"
 #include "svg_texts.h"
-#include "tests/runner/test.h"
 
 /* --- envelopes ----------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  * their nodes, and each node still comes and goes separately. Where no process is killed, a fabric
  * stands for a process.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 #include "tests/temporary.h"
 
 static const struct loco_secret one = {"0123456789abcdef", 16}, other = {"0123456789abcdeg", 16};

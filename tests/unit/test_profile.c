@@ -1,5 +1,6 @@
+#include <criterion/criterion.h>
+
 #include "harness/scenario/profile.h"
-#include "tests/runner/test.h"
 
 Test(profile, without_changes_is_constant)
 {

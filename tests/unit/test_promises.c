@@ -1,12 +1,12 @@
 /* Tests the errors that the headers promise, on every fabric: for a thread that is not attached,
  * and for atomic words that are kept beyond the life of their host. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
 
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 #define ON_EACH_FABRIC(test_name, count, body)                                                     \
     Test(promises, test_name##_sim)                                                                \

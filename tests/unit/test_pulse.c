@@ -1,6 +1,7 @@
 /* Tests when a process counts as standing still. */
+#include <criterion/criterion.h>
+
 #include "harness/base/pulse.h"
-#include "tests/runner/test.h"
 
 enum { LOOKS = 3 };
 

@@ -1,4 +1,5 @@
 /* Tests of ringbuffer and shared_queue, on every fabric. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -11,7 +12,6 @@
 #include "channels/loco/shared_queue.h"
 #include "channels/loco/shared_region.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 /* Where a body runs, for bodies to which that matters; else NULL. */
 static enum where here[] = {ON_SIM, ON_THREADS, ON_PROCESSES};

@@ -1,10 +1,10 @@
 /*
  * Tests that random numbers are the same everywhere.
  */
+#include <criterion/criterion.h>
 #include <math.h>
 
 #include "harness/base/random.h"
-#include "tests/runner/test.h"
 
 /* The first numbers of splitmix64 from seed 42, as given by other programs. */
 Test(random, is_splitmix64)

@@ -8,7 +8,7 @@
 #include "harness/record/event_rows.h"
 #include "harness/record/streams.h"
 
-TestSuite(record_events, .init = folder_open, .fini = folder_close);
+TestSuite(record_events, .init = folder_open, .fini = folder_close, .timeout = 60);
 
 /* Two arrays of nodes, a component of each, and one with wide inputs. */
 static const char arrays[] = "name: arrays\nduration_s: 0.1\nmode: realtime\n"

@@ -1,4 +1,5 @@
 /* Tests the recorder, from the loop's side through the rings into the file. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,7 +12,6 @@
 #include "folder.h"
 #include "harness/h5/trace_reader.h"
 #include "harness/record/recorder.h"
-#include "tests/runner/test.h"
 
 static const struct hil_column columns[] = {
     {"time_s", "s", "since the start", 1, {0}},

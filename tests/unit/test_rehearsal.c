@@ -112,14 +112,14 @@ static void expect_no_trace(const char *const *sets)
     hil_scenario_free(scenario);
 }
 
-Test(rehearsal, leaves_no_trace)
+Test(rehearsal, leaves_no_trace, .timeout = 60)
 {
     expect_no_trace(NULL);
 }
 
 /* For steps to which the input before the first value matters: none of it may come from the
  * rehearsal. */
-Test(rehearsal, is_nothing_to_a_peer)
+Test(rehearsal, is_nothing_to_a_peer, .timeout = 60)
 {
     expect_no_trace(SETS("controller.computation_delay=false", "converters.duty_initial=0.3",
                          "converters.initial={voltage_v: 3, current_a: 1}",
@@ -127,7 +127,7 @@ Test(rehearsal, is_nothing_to_a_peer)
 }
 
 /* A controller whose first voltages are late sees none, rather than those of the rehearsal. */
-Test(rehearsal, its_voltages_are_none)
+Test(rehearsal, its_voltages_are_none, .timeout = 60)
 {
     char directory[TEMPORARY_SIZE];
     struct loco_fabric *fabric;

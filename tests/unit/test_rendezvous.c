@@ -238,7 +238,7 @@ static void expect_addresses(const struct party *p)
         cr_expect_str_eq(p->scenario->system->nodes[n].address, own_loopback());
 }
 
-Test(rendezvous, all_learn_all_addresses)
+Test(rendezvous, all_learn_all_addresses, .timeout = 120)
 {
     struct party parties[3] = {0};
     struct hil_machine_clock clock;
@@ -268,7 +268,7 @@ static void party_comes_back(struct party *p, unsigned first, unsigned count)
     }
 }
 
-Test(rendezvous, who_comes_back_is_told_again)
+Test(rendezvous, who_comes_back_is_told_again, .timeout = 120)
 {
     struct party parties[3] = {0};
 
@@ -301,7 +301,7 @@ static bool party_loses_power(struct party *p)
 }
 
 /* It takes its place again, although the first node's process has not heard that it left. */
-Test(rendezvous, who_lost_power_comes_back)
+Test(rendezvous, who_lost_power_comes_back, .timeout = 120)
 {
     struct party parties[2] = {0};
 
@@ -318,7 +318,7 @@ Test(rendezvous, who_lost_power_comes_back)
     party_end(&parties[1]);
 }
 
-Test(rendezvous, the_key_that_differs_is_named_at_both_ends)
+Test(rendezvous, the_key_that_differs_is_named_at_both_ends, .timeout = 120)
 {
     struct party parties[2] = {0};
 
@@ -337,7 +337,7 @@ Test(rendezvous, the_key_that_differs_is_named_at_both_ends)
     party_end(&parties[1]);
 }
 
-Test(rendezvous, another_count_is_named_at_both_ends)
+Test(rendezvous, another_count_is_named_at_both_ends, .timeout = 120)
 {
     struct party parties[2] = {0};
 
@@ -352,7 +352,7 @@ Test(rendezvous, another_count_is_named_at_both_ends)
     party_end(&parties[1]);
 }
 
-Test(rendezvous, another_secret_ends_nothing_and_is_said)
+Test(rendezvous, another_secret_ends_nothing_and_is_said, .timeout = 120)
 {
     struct party parties[3] = {{.secret = NULL}, {.secret = "another secret..", .wait_s = 3}};
 
@@ -385,7 +385,7 @@ static void fetch(struct party *p, const char *secret, unsigned wait_s, char **t
 }
 
 /* It may come before the others have met, and during the run. It changes nothing for them. */
-Test(rendezvous, the_scenario_may_be_fetched)
+Test(rendezvous, the_scenario_may_be_fetched, .timeout = 120)
 {
     struct party parties[2] = {0}, third = {0};
     char *text;
@@ -407,7 +407,7 @@ Test(rendezvous, the_scenario_may_be_fetched)
     party_end(&parties[1]);
 }
 
-Test(rendezvous, a_stranger_gets_no_scenario)
+Test(rendezvous, a_stranger_gets_no_scenario, .timeout = 120)
 {
     struct party parties[2] = {0}, stranger = {0};
     char *text;
@@ -497,7 +497,7 @@ static void expect_cut_off(uint32_t kind, uint32_t size)
     stranger_hears(fd, body, sizeof body);
 }
 
-Test(rendezvous, strangers_are_refused_and_the_others_meet)
+Test(rendezvous, strangers_are_refused_and_the_others_meet, .timeout = 120)
 {
     struct party parties[2] = {0};
     struct tcp_greeting said = hello();
@@ -535,7 +535,7 @@ Test(rendezvous, strangers_are_refused_and_the_others_meet)
 }
 
 /* Many silent connections keep nobody out. */
-Test(rendezvous, a_crowd_that_says_nothing_is_let_go)
+Test(rendezvous, a_crowd_that_says_nothing_is_let_go, .timeout = 120)
 {
     struct party parties[2] = {0};
     int crowd[100];
@@ -588,7 +588,7 @@ static void expect_told(const char *text, bool leaves, const char *told)
     party_end(&party);
 }
 
-Test(rendezvous, what_another_program_does_is_told)
+Test(rendezvous, what_another_program_does_is_told, .timeout = 120)
 {
     expect_told("", false, "18699: the program there does not answer");
     expect_told("", true, "18699: the program there ended the connection");
@@ -596,7 +596,7 @@ Test(rendezvous, what_another_program_does_is_told)
 }
 
 /* One that does not know the secret is not believed. */
-Test(rendezvous, an_impostor_is_not_believed)
+Test(rendezvous, an_impostor_is_not_believed, .timeout = 120)
 {
     const int listener = impostor_listens();
     struct party party = {.wait_s = 2};

@@ -1,10 +1,10 @@
 /* Tests the figures of a signal: its response to each event of a run, from its samples. */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/record/response.h"
-#include "tests/runner/test.h"
 
 static const uint64_t MS = 1000000;
 

@@ -1,12 +1,12 @@
 /* Tests peers that die and come back, on every fabric. Node 1 dies: killed as a process, dropped
  * with everything in flight on the sim, or leaving in order as a thread. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "channels/owned_var_quick.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 enum { NODES = 3, RESTARTS = 3 };
 

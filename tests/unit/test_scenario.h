@@ -4,6 +4,7 @@
 #ifndef TEST_SCENARIO_H
 #define TEST_SCENARIO_H
 
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +14,6 @@
 
 #include "harness/models/models.h"
 #include "harness/scenario/scenario.h"
-#include "tests/runner/test.h"
 #include "tests/temporary.h"
 
 enum { MESSAGE_BYTES = 1 << 16 };

@@ -1,4 +1,5 @@
 /* Tests the secret that programs started by hand are given. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +9,6 @@
 #include <unistd.h>
 
 #include "harness/launch/secret.h"
-#include "tests/runner/test.h"
 #include "tests/temporary.h"
 
 static struct loco_secret secret;

@@ -2,11 +2,11 @@
  * Tests the cost of setting up a run, counted at the fabric. It is proportional to the number of
  * converters, as each of them communicates only with the controller.
  */
+#include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "harness/run/group.h"
 #include "test_scenario.h"
-#include "tests/runner/test.h"
 
 static const uint64_t TIMEOUT_NS = 60000000000;
 

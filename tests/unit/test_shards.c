@@ -2,9 +2,10 @@
  * Tests how the links of a node are divided among its shards, and how one shard's findings affect
  * all of the node.
  */
+#include <criterion/criterion.h>
+
 #include "harness/run/shards.h"
 #include "step_rig.h"
-#include "tests/runner/test.h"
 
 #define SHARDS(number)                                                                             \
     LINE_1 LINE_2 "mode: virtual\n" LINE_3_5 "  shards: " #number "\n" LINE_6_9 LINE_10_11 TOGETHER

@@ -2,10 +2,10 @@
  * Tests the sim's virtual time: the cost of a wait depends on what arrives at its node, not on its
  * length. A wait ends at the exact time of the event that it is for.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 static const uint64_t LATENCY_NS = 1000000;
 

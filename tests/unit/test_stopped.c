@@ -6,6 +6,7 @@
  * On tcp, calls that need the member's answer time out. On shared memory and on the simulator the
  * member's memory remains accessible, so such calls succeed.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 #include "channels/kvstore/kvstore_locks.h"
 #include "channels/thread_links.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 enum { NODES = 3, STILL = 2, QUEUED = 2, RING = 256, WINDOW = 4, CALLS = 8, STILLS_KEY = 0 };
 

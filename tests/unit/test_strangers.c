@@ -2,6 +2,7 @@
  * Tests which processes a node of the shm fabric accepts. A program below the library connects to a
  * live node's socket, with a proof and without.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +18,6 @@
 #include "channels/packet.h"
 #include "tests/no_descriptors.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 #include "tests/temporary.h"
 
 static const struct loco_secret right = {"the right secret", 16}, wrong = {"the wrong secret", 16};

@@ -1,4 +1,5 @@
 /* Tests reading of summaries, whoever wrote them. */
+#include <criterion/criterion.h>
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +8,6 @@
 #include "folder.h"
 #include "harness/base/foreign.h"
 #include "harness/record/told.h"
-#include "tests/runner/test.h"
 
 TestSuite(told, .init = folder_open, .fini = folder_close);
 

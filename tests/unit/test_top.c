@@ -1,4 +1,5 @@
 /* Tests the display of `hiloco top`: text, order, and the chart. */
+#include <criterion/criterion.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -7,7 +8,6 @@
 
 #include "harness/base/digits.h"
 #include "harness/top/table.h"
-#include "tests/runner/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

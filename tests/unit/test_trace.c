@@ -1,4 +1,5 @@
 /* Tests that a trace is read as it was written, by hiloco and by any other reader of HDF5. */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <hdf5.h>
 #include <math.h>
@@ -10,7 +11,6 @@
 #include "folder.h"
 #include "harness/h5/trace.h"
 #include "harness/h5/trace_reader.h"
-#include "tests/runner/test.h"
 
 /* The columns are not in alphabetical order. */
 static const struct hil_column controller[] = {

@@ -3,6 +3,7 @@
  * None may make a reader write out of bounds (make sanitize detects that), take memory without
  * limit, or loop for ever. Each is refused, or drawn as far as possible.
  */
+#include <criterion/criterion.h>
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,6 @@
 #include "harness/figures/plot_data.h"
 #include "harness/h5/trace_reader.h"
 #include "harness/record/export.h"
-#include "tests/runner/test.h"
 
 TestSuite(trace_hostile, .init = folder_open, .fini = folder_close);
 

@@ -2,6 +2,7 @@
  * Tests tracing without LTTng: the hooks, the traffic with tracefs, and the arithmetic of the
  * analysis.
  */
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -20,7 +21,6 @@
 #include "harness/tracing/tracefs.h"
 #include "svg_texts.h"
 #include "tests/nodes.h"
-#include "tests/runner/test.h"
 
 /* --- the channels' hook ----------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  * frames, whole, in pieces and malformed; and the access check of the scope.
  */
 #include <arpa/inet.h>
+#include <criterion/criterion.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 
 #include "../../harness/scope/gate.h"
 #include "../../harness/scope/websocket.h"
-#include "tests/runner/test.h"
 
 /* --- the handshake ---------------------------------------------------------------------------- */
 

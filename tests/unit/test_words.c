@@ -1,11 +1,10 @@
 /* Tests that the harness does not mention converters and the like: it works with signals, whatever
  * they are. */
+#include <criterion/criterion.h>
 #include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "tests/runner/test.h"
 
 /* The exceptions: the power_controller form's own files and programs, and the table that also has
  * its keys. */
