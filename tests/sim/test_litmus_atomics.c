@@ -4,8 +4,9 @@
  *
  * Sources: arXiv 2601.14642 (remote atomics of RDMA), and its predecessors as in test_litmus.c.
  */
+#include <criterion/criterion.h>
+
 #include "litmus.h"
-#include "tests/runner/test.h"
 
 /* Where results land. */
 enum { OLD = 512 };
