@@ -166,7 +166,7 @@ INSTALLED := $(SHARED) $(HIL_SHARED) $(BUILD)/installed/libloco.a $(BUILD)/liblo
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
-all: $(PROGRAMS:%=$(BUILD)/%) $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED)
+all: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/loco-conform $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED)
 
 $(BUILD)/libloco.a:    $(call objects,$(LOCO))
 $(BUILD)/libmodels.a:  $(call objects,$(MODELS))
@@ -180,6 +180,10 @@ $(BUILD)/%.a:
 
 $(PROGRAMS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/harness/%.o $(ARCHIVES)
 	$(LINK) -pie -o $@ $^ $(LIBS)
+
+# Reports what a network card does.
+$(BUILD)/loco-conform: $(call objects,$(wildcard channels/conform/*.c)) $(BUILD)/libloco.a
+	$(LINK) -pie -o $@ $^ $(LOCO_LIBS) $$(pkg-config --libs jansson)
 
 # The LTTng provider, which a program loads when it is traced.
 $(PROVIDER): $(call objects,traces/provider.c)
@@ -202,7 +206,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(NEEDED)
 # Fibers return on another stack than they were called on, which a shadow stack does not allow.
 $(call objects,channels/fabric/fiber.c): HARDEN += $(if $(filter x86_64-%,$(MACHINE)),-fcf-protection=branch)
 
-$(BUILD)/obj/harness/base/version.o: CPPFLAGS += -DHIL_VERSION='"$(VERSION)"'
+$(call objects,harness/base/version.c channels/conform/conform.c channels/conform/card.c): CPPFLAGS += -DHIL_VERSION='"$(VERSION)"'
 
 # The program contains the figures' scripts.
 $(BUILD)/obj/harness/figures/figure_scripts.o: $(wildcard traces/*.gp)
@@ -357,7 +361,8 @@ $(BUILD)/test-sim:  $(call objects,$(LOCO_SIM) $(filter-out $(SIM_APART),$(wildc
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \
                     | $(BUILD)/node-bench $(BUILD)/bench-sample $(TEST_FMUS) $(BUILD)/fmu/make_bad
 
-$(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c tests/verdicts.c) $(BUILD)/sim/libloco.a
+$(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c tests/verdicts.c \
+                   channels/conform/litmus.c channels/conform/stage.c) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
 	    $$(pkg-config --libs criterion)
 
@@ -463,7 +468,7 @@ test-tcp: all $(ON_TCP)
 
 # --- tests on an RDMA device: this machine's RDMA_DEVICE, or that of a guest with soft-RoCE -------
 
-RDMA_TESTS := rping channels scenario rendezvous faults
+RDMA_TESTS := rping conform channels scenario rendezvous faults
 
 ON_RDMA = HILOCO_BUILD=$(BUILD) $(if $(RDMA_DEVICE),,tests/guest/run --cache $(BUILD)/guest \
               --with rdma --write $(BUILD)/rdma) tests/rdma/run $(or $(RDMA_DEVICE),rxe0)
@@ -695,7 +700,7 @@ install: AT = $(DESTDIR)$(PREFIX)
 install: all $(INSTALLED)
 	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric $(AT)/include/loco-sim $(AT)/include/hiloco \
 	    $(AT)/lib/pkgconfig $(AT)/lib/hiloco $(patsubst %,$(AT)/share/man/man%,1 3 7)
-	install $(PROGRAMS:%=$(BUILD)/%) $(AT)/bin
+	install $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/loco-conform $(AT)/bin
 	install -m 755 $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED) $(AT)/lib/hiloco
 	install -m 644 configs/*.yaml configs/*.cir $(AT)/share/hiloco/configs
 	install -m 644 $(wildcard channels/loco/*.h channels/loco/*.hpp) $(AT)/include/loco
@@ -724,6 +729,7 @@ install: all $(INSTALLED)
 	install -m 644 harness/completion/hiloco.bash $(AT)/share/bash-completion/completions/hiloco
 	ln -sf hiloco $(AT)/share/bash-completion/completions/controller
 	ln -sf hiloco $(AT)/share/bash-completion/completions/converter
+	ln -sf hiloco $(AT)/share/bash-completion/completions/loco-conform
 	install -m 644 harness/completion/_hiloco $(AT)/share/zsh/vendor-completions
 
 # Builds the Debian packages from the committed tree, in a separate folder.

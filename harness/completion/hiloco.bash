@@ -1,5 +1,5 @@
-# bash completion for hiloco, controller and converter. What may come next is asked of the programs'
-# own --help, so that there is nothing here to keep in step with them.
+# bash completion for hiloco, controller, converter and loco-conform. What may come next is asked of
+# the programs' own --help, so that there is nothing here to keep in step with them.
 
 _hiloco_commands() {
     hiloco --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
@@ -39,4 +39,4 @@ _hiloco() {
     esac
 }
 
-complete -o filenames -F _hiloco hiloco controller converter
+complete -o filenames -F _hiloco hiloco controller converter loco-conform

@@ -98,7 +98,7 @@ for command in $commands; do
     [[ -e $prefix/share/man/man1/$page.1 ]] || page=hiloco
     check $page hiloco "$command"
 done
-for program in controller converter; do
+for program in controller converter loco-conform; do
     check $program $program
 done
 exit $failed

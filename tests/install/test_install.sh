@@ -74,7 +74,7 @@ no_trace_of() {
 }
 
 file_list() {
-    for f in bin/hiloco bin/controller bin/converter include/loco/loco.h include/hiloco/model.h \
+    for f in bin/hiloco bin/controller bin/converter bin/loco-conform include/loco/loco.h include/hiloco/model.h \
         include/hiloco_node.h share/hiloco/node/bench.c \
         lib/libloco.a lib/libloco-sim.a include/loco-sim/workload.h lib/pkgconfig/loco-sim.pc \
         lib/pkgconfig/loco.pc lib/pkgconfig/hiloco.pc share/hiloco/template/Makefile share/hiloco/configs/quickstart.yaml \
@@ -316,7 +316,7 @@ pages() {
 }
 
 pages_there() {
-    for p in 1/hiloco 1/hiloco-set 1/hiloco-control 1/controller 1/converter 7/loco 3/loco_manager 3/loco_channel 3/loco_fabric \
+    for p in 1/hiloco 1/hiloco-set 1/hiloco-control 1/controller 1/converter 1/loco-conform 7/loco 3/loco_manager 3/loco_channel 3/loco_fabric \
         3/loco_kvstore 3/loco_owned_var 3/loco_shared_region 3/loco_sst 3/loco_barrier \
         3/loco_atomic_var 3/loco_ticket_lock 3/loco_ringbuffer 3/loco_shared_queue \
         3/loco_trace 3/hiloco_node; do

@@ -93,7 +93,7 @@ const char *program_path(const char *name)
 static bool is_ours(const char *name)
 {
     return strcmp(name, "hiloco") == 0 || strcmp(name, "controller") == 0 ||
-           strcmp(name, "converter") == 0;
+           strcmp(name, "converter") == 0 || strcmp(name, "loco-conform") == 0;
 }
 
 /* --- processes ---------------- */

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* An argument list that grows. The first is the program's name: `hiloco`, `controller` and
- * `converter` are taken from $HILOCO_BUILD (default: build), others from the path. */
+/* An argument list that grows. The first is the program's name: this project's programs
+ * are taken from $HILOCO_BUILD (default: build), others from the path. */
 struct arguments {
     char *at[200];
     unsigned count;
