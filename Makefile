@@ -270,7 +270,7 @@ TESTS := unit sim run
 
 # Sources of separate programs, and sources that only the simulator's programs have.
 SIM_APART := tests/sim/soak.c tests/sim/soak_shm.c tests/sim/soak_killed.c tests/sim/preempt.c \
-             tests/sim/test_preempt.c
+             tests/sim/test_preempt.c tests/sim/test_stores.c
 
 # The workloads, and the library that runs and judges them. Other programs may use that library,
 # too.
@@ -343,7 +343,8 @@ $(BUILD)/test-unit: private LINK += $(ALLOCATIONS:%=-Wl,--wrap=%)
 # work with other sanitizers; with those it interrupts only at the fabric's operations.
 PREEMPTED := $(if $(findstring -fsanitize,$(CFLAGS)),,-fsanitize=thread -Wno-tsan \
                --param tsan-instrument-func-entry-exit=0)
-WRAPPED   := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock
+WRAPPED   := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock memcpy memset \
+             __memcpy_chk __memset_chk loco_sim_history_return
 SIM_LINK   = $(LINK) $(if $(PREEMPTED),$(WRAPPED:%=-Wl,--wrap=%))
 
 $(BUILD)/sim/%.o: %.c $(BUILD)/flags | $(NEEDED)
@@ -357,7 +358,7 @@ $(BUILD)/sim/libloco.a: $(patsubst %.c,$(BUILD)/sim/%.o,$(CHANNELS)) \
 $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c)) \
                     | $(FMU_SHARED) $(TEST_FMUS) $(BUILD)/fmu/make_bad
 $(BUILD)/test-sim:  $(call objects,$(LOCO_SIM) $(filter-out $(SIM_APART),$(wildcard tests/sim/*.c))) \
-                    $(BUILD)/sim/tests/sim/test_preempt.o
+                    $(BUILD)/sim/tests/sim/test_preempt.o $(BUILD)/sim/tests/sim/test_stores.o
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \
                     | $(BUILD)/node-bench $(BUILD)/bench-sample $(TEST_FMUS) $(BUILD)/fmu/make_bad
 
@@ -395,7 +396,7 @@ TCP_TESTS := limits channels scenario network
 ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 
 # The number of mutants, so that none gets lost, and the commands that compile and link one.
-MUTANT_COUNT := 62
+MUTANT_COUNT := 63
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
 
 TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm \
@@ -418,7 +419,9 @@ test-soak: $(BUILD)/soak-shm
 # The simulator, and every workload on it under chaos (more: make soak).
 test-sim: $(BUILD)/test-sim $(BUILD)/soak
 	@$(BUILD)/test-sim
-	@$(BUILD)/soak --seeds 500
+	@$(BUILD)/soak --seeds 300
+	@grep -v '^#' tests/sim/seeds | while read -r workload seed; do \
+	    $(BUILD)/soak --only $$workload --from $$seed --seeds 1 || exit; done
 
 test-mutants: $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm
 	@tests/sim/test_mutants.sh $(BUILD) $(MUTANTS_ARE_MADE_BY)

@@ -192,7 +192,8 @@ struct loco_ack loco_region_read(struct loco_region *region, unsigned m, size_t 
 
 /* Atomic operations on the 8-byte word at `offset`, a multiple of 8. *old lies in network memory
  * and has the word's former value once the operation is done. The operations are atomic with each
- * other; they are atomic with the CPU's own only on a fabric that says LOCO_CPU_ATOMICS. */
+ * other; not with writes, and with the CPU's own only on a fabric that says LOCO_CPU_ATOMICS. The
+ * new value is placed later, as a write's, except on a fabric that says LOCO_ATOMICS_PLACED. */
 struct loco_ack loco_region_fetch_add(struct loco_region *region, unsigned m, size_t offset,
                                       uint64_t add, uint64_t *old);
 struct loco_ack loco_region_compare_swap(struct loco_region *region, unsigned m, size_t offset,

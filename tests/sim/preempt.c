@@ -8,14 +8,25 @@
  * So a thread may be interrupted while it holds a lock. All threads of a simulation share one
  * thread of the process, so pthread cannot tell them apart. The lock functions below can; the
  * linker puts them in place of pthread's (--wrap).
+ *
+ * An atomic store to network memory goes into the store buffer of its thread's processor
+ * (channels/fabric/sim/sim_stores.c). Other accesses empty the buffer where they must. A plain
+ * store to network memory does so, too, as the compiled code makes it right after its announcement.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "channels/fabric/sim/sim_internal.h"
+#include "channels/loco-sim/history.h"
 
 /* --- accesses -------------------------------------------------------------------------------- */
+
+/* The simulation that the current fiber belongs to; NULL: not in a simulation. */
+static struct sim *simulation(void)
+{
+    return sim_running && sim_running->current != &sim_running->main ? sim_running : NULL;
+}
 
 static void before_access(void)
 {
@@ -25,21 +36,70 @@ static void before_access(void)
         sim_preempt(s);
 }
 
-#define PLAIN(name)                                                                                \
+/* The fiber, if stores wait in its buffer; else NULL. */
+static struct sim_fiber *fiber_with_stores(void)
+{
+    const struct sim *s = simulation();
+
+    return s && s->current->store_count > 0 ? s->current : NULL;
+}
+
+static void empty_buffer(void)
+{
+    struct sim_fiber *f = fiber_with_stores();
+
+    if (f)
+        sim_drain(f);
+}
+
+static void before_read(const void *address, size_t size)
+{
+    before_access();
+    struct sim_fiber *f = fiber_with_stores();
+    if (f)
+        sim_load(f, address, NULL, size);
+}
+
+static void before_write(const void *address, size_t size)
+{
+    (void)size;
+    before_access();
+    struct sim_fiber *f = fiber_with_stores();
+    if (f && sim_is_network_memory(f->sim, address))
+        sim_drain(f);
+}
+
+static bool load_own(const volatile void *from, uint64_t *value, size_t size)
+{
+    before_access();
+    struct sim_fiber *f = fiber_with_stores();
+    return f && sim_load(f, (const void *)from, value, size);
+}
+
+static bool store_later(volatile void *to, uint64_t value, unsigned size, int order)
+{
+    before_access();
+    const struct sim *s = simulation();
+    if (s && order != __ATOMIC_SEQ_CST)
+        return sim_store(s->current, (void *)to, value, size);
+    empty_buffer();
+    return false;
+}
+
+#define PLAIN(name, before, size)                                                                  \
     void name(void *address);                                                                      \
     void name(void *address)                                                                       \
     {                                                                                              \
-        (void)address;                                                                             \
-        before_access();                                                                           \
+        before(address, size);                                                                     \
     }
 
 #define PLAIN_SIZE(size)                                                                           \
-    PLAIN(__tsan_read##size)                                                                       \
-    PLAIN(__tsan_write##size)                                                                      \
-    PLAIN(__tsan_unaligned_read##size)                                                             \
-    PLAIN(__tsan_unaligned_write##size)                                                            \
-    PLAIN(__tsan_volatile_read##size)                                                              \
-    PLAIN(__tsan_volatile_write##size)
+    PLAIN(__tsan_read##size, before_read, size)                                                    \
+    PLAIN(__tsan_write##size, before_write, size)                                                  \
+    PLAIN(__tsan_unaligned_read##size, before_read, size)                                          \
+    PLAIN(__tsan_unaligned_write##size, before_write, size)                                        \
+    PLAIN(__tsan_volatile_read##size, before_read, size)                                           \
+    PLAIN(__tsan_volatile_write##size, before_write, size)
 
 PLAIN_SIZE(1)
 PLAIN_SIZE(2)
@@ -47,17 +107,15 @@ PLAIN_SIZE(4)
 PLAIN_SIZE(8)
 PLAIN_SIZE(16)
 
-#define RANGE(name)                                                                                \
+#define RANGE(name, before)                                                                        \
     void name(void *address, size_t size);                                                         \
     void name(void *address, size_t size)                                                          \
     {                                                                                              \
-        (void)address;                                                                             \
-        (void)size;                                                                                \
-        before_access();                                                                           \
+        before(address, size);                                                                     \
     }
 
-RANGE(__tsan_read_range)
-RANGE(__tsan_write_range)
+RANGE(__tsan_read_range, before_read)
+RANGE(__tsan_write_range, before_write)
 
 void __tsan_init(void);
 void __tsan_init(void)
@@ -74,6 +132,7 @@ void __tsan_init(void)
     {                                                                                              \
         (void)order;                                                                               \
         before_access();                                                                           \
+        empty_buffer();                                                                            \
         return __atomic_##what(at, value, __ATOMIC_SEQ_CST);                                       \
     }
 
@@ -87,6 +146,7 @@ void __tsan_init(void)
         (void)success;                                                                             \
         (void)failure;                                                                             \
         before_access();                                                                           \
+        empty_buffer();                                                                            \
         return __atomic_compare_exchange_n(at, expected, desired, weak, __ATOMIC_SEQ_CST,          \
                                            __ATOMIC_SEQ_CST);                                      \
     }
@@ -95,16 +155,17 @@ void __tsan_init(void)
     uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order);       \
     uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order)        \
     {                                                                                              \
+        uint64_t own;                                                                              \
         (void)order;                                                                               \
-        before_access();                                                                           \
+        if (load_own(at, &own, bits / 8))                                                          \
+            return (uint##bits##_t)own;                                                            \
         return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                              \
     }                                                                                              \
     void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int);      \
     void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int order) \
     {                                                                                              \
-        (void)order;                                                                               \
-        before_access();                                                                           \
-        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                             \
+        if (!store_later(at, value, bits / 8, order))                                              \
+            __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                         \
     }                                                                                              \
     uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *at,                     \
                                                   uint##bits##_t value, int order);                \
@@ -113,6 +174,7 @@ void __tsan_init(void)
     {                                                                                              \
         (void)order;                                                                               \
         before_access();                                                                           \
+        empty_buffer();                                                                            \
         return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                   \
     }                                                                                              \
     MODIFY(bits, fetch_add)                                                                        \
@@ -130,17 +192,37 @@ ATOMIC_SIZE(64)
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {
-    (void)order;
     before_access();
+    if (order == __ATOMIC_SEQ_CST)
+        empty_buffer();
 }
+
+/* --- calls that are not announced ---------------------------------------------------------------
+ */
+
+#define UNANNOUNCED(result, name, parameters, ...)                                                 \
+    result __real_##name parameters;                                                               \
+    result __wrap_##name parameters;                                                               \
+    result __wrap_##name parameters                                                                \
+    {                                                                                              \
+        empty_buffer();                                                                            \
+        return __real_##name(__VA_ARGS__);                                                         \
+    }
+
+UNANNOUNCED(void *, memcpy, (void *to, const void *from, size_t size), to, from, size)
+UNANNOUNCED(void *, memset, (void *to, int byte, size_t size), to, byte, size)
+UNANNOUNCED(void *, __memcpy_chk, (void *to, const void *from, size_t size, size_t room), to, from,
+            size, room)
+UNANNOUNCED(void *, __memset_chk, (void *to, int byte, size_t size, size_t room), to, byte, size,
+            room)
+
+/* An operation has returned when its stores are in memory: its caller may tell others of it in ways
+ * that the simulator does not see. */
+UNANNOUNCED(void, loco_sim_history_return,
+            (struct loco_sim_history * history, int index, bool ok, uint64_t value), history, index,
+            ok, value)
 
 /* --- locks ------------------------------------------------------------------------------------ */
-
-/* The simulation that the current fiber belongs to; NULL: not in a simulation. */
-static struct sim *simulation(void)
-{
-    return sim_running && sim_running->current != &sim_running->main ? sim_running : NULL;
-}
 
 /* The locks that fibers hold. */
 struct held {
@@ -215,6 +297,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
         return __real_pthread_mutex_lock(mutex);
     forget_others(s);
     before_access();
+    empty_buffer();
     while (is_held_by_another(s, mutex))
         sim_wait_for_change(s);
     hold(s, mutex);
@@ -231,6 +314,7 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
         return __real_pthread_mutex_trylock(mutex);
     forget_others(s);
     before_access();
+    empty_buffer();
     if (is_held_by_another(s, mutex))
         return EBUSY;
     hold(s, mutex);
@@ -243,6 +327,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     struct sim *s = simulation();
 
+    empty_buffer();
     if (!s || !let_go(s, mutex))
         return __real_pthread_mutex_unlock(mutex);
     before_access();

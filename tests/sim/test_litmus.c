@@ -92,6 +92,29 @@ Test(litmus, store_buffering)
     reached_only_without(2, buffering_body, both_zero);
 }
 
+/* The same, but each waits until its write is done: that is no fence. */
+static void polled_body(struct node *n)
+{
+    struct place p;
+    uint64_t seen;
+
+    open_place(&p, n);
+    wait_for(&p, put(&p, 1 - n->id, X, 1));
+    if (p.shot->right)
+        CHECK(n, loco_fence_pair(n->mgr, 1 - n->id) == 0);
+    seen = local(&p, X);
+    if (n->id == 0)
+        p.shot->a = seen;
+    else
+        p.shot->b = seen;
+    close_place(&p);
+}
+
+Test(litmus, store_buffering_with_writes_that_are_done)
+{
+    reached_only_without(2, polled_body, both_zero);
+}
+
 /* --- a read is overtaken by a later write of its own link ------------------------------------- */
 
 static void overtaken_body(struct node *n)

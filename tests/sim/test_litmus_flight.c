@@ -58,6 +58,75 @@ Test(litmus_flight, a_read_is_answered_before_all_was_read)
     reached_only_without(2, early_answer_body, a_is_one);
 }
 
+/* --- a write is placed before all of its source was read -----------------------------------------
+ */
+
+enum { NEWER = 7, LARGE = 128 };
+
+static void streamed_body(struct node *n)
+{
+    struct place p;
+
+    open_place(&p, n);
+    const size_t size = p.shot->right ? LOCO_INLINE_MAX : LARGE, last = BIG + size - 8;
+    if (n->id == 0) {
+        set_local(&p, BIG, 1);
+        wait_for(&p, loco_shared_region_write(&p.memory, 1, BIG, &p.words[BIG / 8], size));
+    } else {
+        await_local(&p, BIG, 1);
+        wait_for(&p, put(&p, 0, last, NEWER));
+    }
+    CHECK(n, loco_barrier_wait(&p.barrier) == 0);
+    if (n->id == 1)
+        p.shot->a = local(&p, last);
+    close_place(&p);
+}
+
+static bool a_is_newer(const struct shot *s)
+{
+    return s->a == NEWER;
+}
+
+Test(litmus_flight, a_write_is_placed_before_all_of_its_source_was_read)
+{
+    reached_only_without(2, streamed_body, a_is_newer);
+}
+
+/* --- a write from the place of a read that is not done -------------------------------------------
+ */
+
+static void pending_body(struct node *n)
+{
+    struct place p;
+
+    open_place(&p, n);
+    if (n->id == 1)
+        set_local(&p, X, 1);
+    CHECK(n, loco_barrier_wait(&p.barrier) == 0);
+    if (n->id == 0) {
+        uint64_t *result = &p.words[RESULTS / 8];
+        struct loco_ack read = get(&p, 1, X, result);
+        if (p.shot->right)
+            wait_for(&p, read);
+        wait_for(&p, loco_shared_region_write(&p.memory, 1, Y, result, sizeof *result));
+        wait_for(&p, read);
+    }
+    CHECK(n, loco_barrier_wait(&p.barrier) == 0);
+    if (n->id == 1)
+        p.shot->a = local(&p, Y);
+    close_place(&p);
+}
+
+static bool a_is_zero(const struct shot *s)
+{
+    return s->a == 0;
+}
+
+Test(litmus_flight, a_write_sends_what_was_there_before_a_pending_read)
+{
+    reached_only_without(2, pending_body, a_is_zero);
+}
+
 /* --- a read is done twice --------------------------------------------------------------------- */
 
 static void read_again_body(struct node *n)

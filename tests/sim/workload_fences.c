@@ -1,6 +1,5 @@
 /* Workloads of the fences: every kind, by several threads of a node at once, together with barriers
- * and locks; and an outcome that shared memory forbids, although the simulator has no store
- * buffers. */
+ * and locks. */
 #include <errno.h>
 
 #include "tests/sim/workloads.h"

@@ -185,3 +185,51 @@ const struct loco_sim_workload workload_ring_full = {
     .close = ring_close,
     .act = full_act,
 };
+
+/* --- a receiver dies while the sender's threads take turns ---------------------------------------
+ */
+
+enum { TURNS = 60 };
+
+/* A receiver that is lost does not count as one that has not connected yet. */
+static void send_in_turns(struct loco_sim_actor *a, struct ring *r)
+{
+    struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
+    const uint64_t message = 1;
+
+    for (uint64_t i = a->index % THREADS; i < TURNS; i += THREADS) {
+        while (r->turn != i)
+            loco_relax(a->mgr, &wait);
+        LOCO_SIM_EXPECT(a, loco_ringbuffer_send(&r->rb, &message, sizeof message, NULL) == 0);
+        r->turn = i + 1;
+    }
+}
+
+static int roomy_open(struct loco_manager *m, void *object)
+{
+    return loco_ringbuffer_init(object, m, NULL, "ring", 0, LOCO_ALL, TURNS * 16, 8);
+}
+
+static void mortal_act(struct loco_sim_actor *a)
+{
+    struct ring *r = a->object;
+    struct loco_message m;
+
+    if (a->node == 0)
+        send_in_turns(a, r);
+    for (int i = 0; a->node == 1 && a->index % THREADS == 0 && i < TURNS; i++)
+        LOCO_SIM_EXPECT(a, loco_ringbuffer_receive_wait(&r->rb, &m, UINT64_MAX) == 0);
+}
+
+const struct loco_sim_workload workload_ring_mortal = {
+    .name = "ring_mortal",
+    .nodes = 3,
+    .threads = THREADS,
+    .dies = true,
+    .within_ns = 4000,
+    .model = no_model,
+    .object_size = sizeof(struct ring),
+    .open = roomy_open,
+    .close = ring_close,
+    .act = mortal_act,
+};

@@ -238,6 +238,7 @@ const struct loco_sim_workload *const workloads[] = {
     &workload_fences_beside,
     &workload_lock_fences,
     &workload_ring_full,
+    &workload_ring_mortal,
     &workload_again,
     &workload_index,
     &kvstore_timed,

@@ -13,7 +13,8 @@ extern const struct loco_sim_workload workload_ringbuffer, workload_queue, workl
 extern const struct loco_sim_workload workload_queue_short;
 extern const struct loco_sim_workload restarted_reader, restarted_owner, restarted_client;
 extern const struct loco_sim_workload workload_fences, workload_fences_beside, workload_lock_fences;
-extern const struct loco_sim_workload workload_ring_full, workload_again, workload_index;
+extern const struct loco_sim_workload workload_ring_full, workload_ring_mortal, workload_again,
+    workload_index;
 extern const struct loco_sim_workload kvstore_at_lock, kvstore_at_inserter, kvstore_window,
     kvstore_reuse;
 extern const struct loco_sim_workload kvstore_lines, kvstore_reuse_far;

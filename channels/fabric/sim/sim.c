@@ -118,6 +118,7 @@ static int sim_submit(struct sim_link *l, enum verb verb, struct loco_remote at,
     unsigned char *target = sim_place_in(l->peer, at, size);
     struct sim *s = l->node->sim;
 
+    sim_drain(s->current);
     sim_interrupt(s);
     sim_poll(&l->base);
     if (!target)
@@ -245,6 +246,16 @@ static unsigned char *sim_cut(struct sim *s, size_t size)
     unsigned char *memory = b->lines + b->used;
     b->used += whole;
     return memory;
+}
+
+bool sim_is_network_memory(const struct sim *s, const void *at)
+{
+    const uintptr_t place = (uintptr_t)at;
+
+    for (const struct sim_block *b = s->blocks; b; b = b->next)
+        if (place - (uintptr_t)b->lines < b->used)
+            return true;
+    return false;
 }
 
 static int sim_arena_map(struct loco_node *base, size_t size, struct loco_arena *arena)

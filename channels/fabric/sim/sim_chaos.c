@@ -2,8 +2,9 @@
  * The sim's chaotic physics: each turn chooses a fiber or an operation at random. An operation then
  * makes the smallest step that RDMA knows. These steps are allowed:
  *
- *      write     its source is read (late, unless it is inline), it arrives, is placed word by
- *                word, and is completed at any time after it arrived
+ *      write     its source is read (late, unless it is inline), it arrives, perhaps before all
+ *                is read, is placed word by word, and is completed at any time after all is read
+ *                and it arrived
  *      read      arrives, reads the target word by word, answers word by word, perhaps before all
  *                is read, and perhaps repeats all of it once, is completed
  *      atomic    arrives, reads the word, answers and is completed; writes the word at any time
@@ -120,28 +121,29 @@ static bool chaos_has_read(const struct operation *o)
 
 static bool chaos_step_write(struct sim *s, struct operation *o, const struct earlier *e)
 {
-    bool hears = sim_hears(o->link), reaches = sim_reaches(o->link);
+    const bool hears = sim_hears(o->link), reaches = sim_reaches(o->link);
+    const unsigned ready = !o->source ? o->apply.words : o->streams ? o->fetch.moved : 0;
+    const bool any_ready = !o->source || o->apply.moved < ready;
 
-    if (o->source && !hears)
-        return false;
-    if (o->source) {
+    const bool may_arrive = !o->arrived && e->all_arrived && any_ready;
+    const bool may_complete = o->arrived && !o->source && hears && !o->finished && e->all_finished;
+    const bool may_place = o->arrived && reaches && !o->executed && any_ready && e->writes_placed &&
+                           (e->all_executed || s->config.chaos >= LOCO_SIM_DEFERRED);
+    if (o->source && hears && (!(may_arrive || may_place) || chaos_below(s, 2))) {
         transfer_some(s, &o->fetch, o->fetch.words, o->data, o->source, o->size);
         if (transfer_is_over(&o->fetch))
             o->source = NULL;
         return true;
     }
-    if (!o->arrived)
-        return e->all_arrived && (o->arrived = true);
-    bool may_complete = hears && !o->finished && e->all_finished;
-    bool may_place = reaches && !o->executed && e->writes_placed &&
-                     (e->all_executed || s->config.chaos >= LOCO_SIM_DEFERRED);
+    if (may_arrive)
+        return o->arrived = true;
     if (may_complete && (!may_place || chaos_below(s, 2))) {
         chaos_finish(o);
         return true;
     }
     if (!may_place)
         return false;
-    transfer_some(s, &o->apply, o->apply.words, o->target, o->data, o->size);
+    transfer_some(s, &o->apply, ready, o->target, o->data, o->size);
     o->executed = transfer_is_over(&o->apply);
     return true;
 }
@@ -428,6 +430,8 @@ static struct sim_fiber *chaos_next_fiber(struct sim *s)
         }
         s->now += 1 + chaos_below(s, 8);
         chaos_let_time_act(s);
+        if (s->stores > 0)
+            sim_let_stores_go(s);
         if (s->active_count > 0 && chaos_below(s, 3)) {
             chaos_step_link(s, s->active[chaos_below(s, s->active_count)]);
             continue;
@@ -462,6 +466,7 @@ static void chaos_pause(struct sim_fiber *self)
 
 static void chaos_sleep(struct sim *s, uint64_t time, unsigned class)
 {
+    sim_drain(s->current);
     sim_asleep(s->current);
     timeline_add(&s->timeline, time, class, s->current);
     chaos_pause(s->current);
@@ -472,6 +477,7 @@ static void chaos_relax(struct loco_node *node, struct loco_wait *wait)
     struct sim_node *n = (struct sim_node *)node;
     struct sim_fiber *self = n->sim->current;
 
+    sim_drain(self);
     /* On the first turn of a wait, other fibers may wait for what this fiber has done before it;
      * and this fiber may not have checked its own condition yet. So the turn counts as a change
      * that this fiber has not seen. */
@@ -541,8 +547,8 @@ static void chaos_draw_course(struct sim *s, struct operation *o)
 
     o->patience = chaos_draw_patience(s);
     o->fetch = transfer_plan(s, o->size);
-    o->apply = transfer_plan(s, o->size);
-    o->streams = deferred && o->verb == READ && chaos_below(s, 2);
+    o->streams = deferred && (o->verb == READ || o->source) && chaos_below(s, 2);
+    o->apply = o->source && o->streams ? o->fetch : transfer_plan(s, o->size);
     o->again = deferred && o->verb == READ && chaos_below(s, 16) == 0;
     o->answer = o->streams ? o->apply : transfer_plan(s, o->size);
 }

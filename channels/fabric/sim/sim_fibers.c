@@ -23,6 +23,7 @@ static void fiber_body(void *arg)
     struct sim_fiber *f = arg;
 
     f->body(f->arg);
+    sim_drain(f);
     sim_asleep(f);
     f->sim->changes++;
     if (!f->control && --f->sim->alive == 0)

@@ -6,6 +6,7 @@
  *      sim_fibers.c  the threads of the simulated nodes
  *      sim_timed.c   physics: an operation takes the time that its link is configured to take
  *      sim_chaos.c   physics: operations do anything that RDMA permits, chosen by a seed
+ *      sim_stores.c  the same for the processors' store buffers
  *
  * The physics is chosen when the sim is opened.
  */
@@ -32,6 +33,15 @@ struct link_event {
     struct sim_link *link;
 };
 
+/* A store that waits in a processor's buffer. */
+struct sim_store {
+    unsigned char *to;
+    uint64_t value;
+    unsigned size;
+};
+
+enum { SIM_STORES = 8 };
+
 struct sim_fiber {
     enum kind kind;
     struct sim *sim;
@@ -49,9 +59,12 @@ struct sim_fiber {
     struct alarm alarm;
 
     /* Chaos: */
-    unsigned place; /* in the sim's crowd, from 1; 0: it sleeps or has ended */
-    uint64_t seen;  /* the sim's count of changes when it last looked */
-    unsigned stall; /* turns for which it is held back */
+    unsigned place;                      /* in the sim's crowd, from 1; 0: it sleeps or has ended */
+    uint64_t seen;                       /* the sim's count of changes when it last looked */
+    unsigned stall;                      /* turns for which it is held back */
+    struct sim_store stores[SIM_STORES]; /* a ring */
+    unsigned store_first, store_count;
+    unsigned store_patience; /* turns until the oldest goes */
 };
 
 struct sim_arena {
@@ -140,7 +153,7 @@ struct operation {
 
     /* Chaos: */
     bool executed;     /* its effect at the peer is complete */
-    bool streams;      /* the words of a read are answered as they are read */
+    bool streams;      /* the words of a read are answered, of a write placed, as they are read */
     bool again;        /* the read is repeated once, as after a lost answer */
     bool late;         /* the atomic is completed, but its word is not written yet */
     unsigned patience; /* how often it is passed over before its next step */
@@ -195,6 +208,7 @@ struct sim {
     /* Chaos: */
     uint64_t random;
     uint64_t steps, changes;
+    unsigned stores; /* in the buffers of all fibers */
     int until_preempted;
     uint64_t idle_since; /* the count of changes when all fibers began to wait */
     unsigned looks;      /* looks of waiting fibers since then */
@@ -231,6 +245,23 @@ void sim_wait_for_change(struct sim *sim);
  * down `until_preempted` at each access, and at 0 calls sim_preempt, which pauses the fiber. */
 extern _Thread_local struct sim *sim_running;
 void sim_preempt(struct sim *sim);
+
+/* Stores into the fiber's buffer. Returns false where the caller has to store now, as the place is
+ * not network memory; then the buffer is empty. */
+bool sim_store(struct sim_fiber *fiber, void *to, uint64_t value, unsigned size);
+
+/* Loads what the fiber's own buffer has. Returns false where memory has it, for sure from now on;
+ * so always if `value` is NULL. */
+bool sim_load(struct sim_fiber *fiber, const void *from, uint64_t *value, size_t size);
+
+/* Empties the fiber's buffer. */
+void sim_drain(struct sim_fiber *fiber);
+
+/* One turn of all the buffers. */
+void sim_let_stores_go(struct sim *sim);
+
+/* Whether the place is in an arena of some node. */
+bool sim_is_network_memory(const struct sim *sim, const void *at);
 
 void sim_poll(struct loco_link *link);
 

@@ -43,10 +43,11 @@ enum loco_sim_chaos {
     LOCO_SIM_CALM,     /* only latency and jitter */
     LOCO_SIM_DELAYED,  /* fibers and links go on in any order; completion comes before placement */
     LOCO_SIM_TORN,     /* the words of one transfer move one by one, in any order */
-    LOCO_SIM_DEFERRED, /* sources that are not inline are read late; reads are overtaken by later
-                          writes of their link, answered early, or done twice; atomics are not
-                          atomic with the CPU's; send queues are full; fibers are interrupted
-                          anywhere */
+    LOCO_SIM_DEFERRED, /* sources that are not inline are read late, even while the write is placed;
+                          reads are overtaken by later writes of their link, answered early, or
+                          done twice; atomics are not atomic with the CPU's, and placed after they
+                          are done; send queues are full; fibers are interrupted anywhere, and
+                          their stores wait in buffers */
 };
 
 struct loco_sim_config {
