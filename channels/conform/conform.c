@@ -235,11 +235,13 @@ static int run_both(struct part *p)
 
 static int run_on_shm(const struct options *o)
 {
-    char directory[] = "/tmp/loco-conform.XXXXXX";
-    struct part p = {.options = o, .directory = directory};
+    const char *temporary = getenv("TMPDIR");
+    char folder[92];
+    struct part p = {.options = o, .directory = folder};
 
-    if (!mkdtemp(directory))
-        conform_die("cannot make a folder in /tmp: %s", strerror(errno));
+    snprintf(folder, sizeof folder, "%s/loco-conform.XXXXXX", temporary ? temporary : "/tmp");
+    if (!mkdtemp(folder))
+        conform_die("cannot make the folder %s: %s", folder, strerror(errno));
     return run_both(&p);
 }
 

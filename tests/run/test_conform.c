@@ -2,8 +2,10 @@
  * and tests/sim shows that its programs find what they look for. */
 #include <criterion/criterion.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "process.h"
@@ -94,4 +96,48 @@ Test(conform, what_it_cannot_use_is_refused)
     expect_refused("loco-conform 10.0.0.1 --with 10.0.0.1", "this machine's own address");
     expect_refused("loco-conform 10.0.0.1 --with host", "address, not 'host'");
     expect_refused("loco-conform 10.0.0.1 --with fd00::1", "of different kinds");
+}
+
+/* --- the target dies ---------------- */
+
+static pid_t child_of(pid_t parent)
+{
+    char path[60];
+    int child = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%d", &child) != 1)
+        child = 0;
+    if (file)
+        fclose(file);
+    return child;
+}
+
+static bool has_printed_a_count(void *process)
+{
+    const struct process *p = process;
+
+    if (!exists(p->out_path))
+        return has_ended(p);
+    char *text = read_text(p->out_path);
+    const bool has = strstr(text, "excludes it");
+    free(text);
+    return has || has_ended(p);
+}
+
+Test(conform, a_target_that_dies_ends_the_measurement)
+{
+    const struct arguments a = command("loco-conform shm --trials 100000");
+
+    setenv("TMPDIR", workspace, 1); /* the folder where they met may stay */
+    struct process p = start(&a);
+    cr_assert(wait_until(has_printed_a_count, &p, 60));
+    const pid_t target = child_of(p.pid);
+    cr_assert_gt(target, 0);
+    kill(target, SIGKILL);
+    struct ended e = finish(&p);
+    expect_status(&e, 2);
+    expect_said(&e, "loco-conform: ");
+    cr_expect_null(strstr(e.out, "It proves nothing"));
 }
