@@ -22,8 +22,8 @@ static const char help[] =
     "trace-histogram and trace-tail.\n"
     "\n"
     "  --to DIR    write into this folder instead, and leave the results as they are\n"
-    "  --snapshot  save the newest events of a run that goes on, which was started with --trace.\n"
-    "              RUN is a scenario's name, a process id or a folder of results\n";
+    "  --snapshot  save the newest events of a run that goes on. RUN is a scenario's name, a\n"
+    "              process id or a folder of results; it was started with --trace\n";
 
 static int status_of(int rc)
 {
