@@ -114,7 +114,8 @@ static void name_others(const struct hil_patient *p, struct hil_tracefs *fs, str
     hil_others_end(fs, &kernel);
     for (unsigned i = 0; i < p->executor_count; i++) {
         struct hil_measured *m = &s[i].measured;
-        m->other_count = hil_others_find(&kernel, m->cpu, own_name, m->others);
+        m->other_count =
+            hil_others_find(&kernel, m->cpu, own_name, (struct hil_span){0, UINT64_MAX}, m->others);
     }
     hil_kernel_free(&kernel);
 }
@@ -136,7 +137,7 @@ int hil_measure(const struct hil_patient *p, unsigned seconds, struct hil_measur
     const int usual = hil_autogroup_usual();
     if (p->priority > 0)
         hil_autogroup_raise(); /* as for the real loops */
-    const bool looks = hil_others_begin(&fs, p);
+    const bool looks = hil_others_begin(&fs, p->executors, p->executor_count);
     for (unsigned turn = 0; !rc && turn < seconds; turn++) {
         rc = take_turn(p, &clock, s);
         if (!rc)

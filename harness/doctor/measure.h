@@ -7,10 +7,10 @@
 #ifndef HIL_DOCTOR_MEASURE_H
 #define HIL_DOCTOR_MEASURE_H
 
+#include "../tracing/others.h"
 #include "cyclictest.h"
 #include "doctor.h"
 #include "gaps.h"
-#include "others.h"
 
 struct hil_measured {
     int cpu;          /* -1: not pinned */

@@ -15,6 +15,7 @@
 #include "../record/recorder.h"
 #include "../run/privileges.h"
 #include "../tracing/flight.h"
+#include "../tracing/others.h"
 #include "children.h"
 #include "kept.h"
 #include "meeting.h"
@@ -348,10 +349,60 @@ static void end_inherited(void *launcher)
     remove_run_directory(launcher);
 }
 
+/* --- who else had the cores ------------------------------------------------------------------ */
+
+/* A run that is traced has what the kernel did in its results. */
+static bool look_at_others(const struct launcher *l, struct hil_tracefs *fs)
+{
+    const struct hil_scenario *s = l->scenario;
+
+    return s->mode == HIL_REALTIME && !l->children.session &&
+           hil_others_begin(fs, s->executors, s->executor_count);
+}
+
+static bool others_matter(const struct hil_state *state)
+{
+    for (unsigned i = 0; i < state->executor_count; i++)
+        if (state->executors[i].stalls.count && state->executors[i].stalls.waited_ns)
+            return true;
+    return false;
+}
+
+/* Reading what the kernel wrote takes a moment, so it is done only if a loop stood still. */
+static void name_others(const struct launcher *l, struct hil_tracefs *fs)
+{
+    const struct hil_scenario *s = l->scenario;
+    struct hil_kernel kernel = {0};
+    struct hil_other others[HIL_OTHERS];
+    char name[HIL_PROCESS_NAME];
+
+    if (!others_matter(l->run.state)) {
+        hil_tracefs_close(fs);
+        return;
+    }
+    hil_others_end(fs, &kernel);
+    for (unsigned i = 0; i < s->executor_count; i++) {
+        struct hil_stalls *stalls = &l->run.state->executors[i].stalls;
+        const uint64_t start = l->run.state->executors[i].start_ns;
+        const struct hil_span loops = {start, start + atomic_load(&l->run.state->elapsed_ns)};
+        hil_process_name(&s->executors[i], s, name);
+        const unsigned count = hil_others_find(&kernel, s->executors[i].cpu, name, loops, others);
+        uint64_t most_ns = 0;
+        for (unsigned k = 0; k < count; k++)
+            if (others[k].all_ns > most_ns) {
+                memcpy(stalls->other, others[k].name, sizeof stalls->other);
+                most_ns = others[k].all_ns;
+            }
+    }
+    hil_kernel_free(&kernel);
+}
+
 static int run(struct launcher *l)
 {
     struct hil_conclusion outcome = {0};
+    struct hil_tracefs fs;
 
+    const bool looks = look_at_others(l, &fs);
     l->usual_nice = hil_autogroup_usual();
     int rc = hil_children_start(&l->children);
     if (!rc && l->run.recorder)
@@ -365,6 +416,8 @@ static int run(struct launcher *l)
     atomic_store(&l->run.state->go, true);
     watch(l);
     put_session_back(l);
+    if (looks)
+        name_others(l, &fs);
     hil_tuning_server_close(&l->tuning);
     rc = stop_trace(l);
     const bool failed = finish_results(l, &outcome, rc) || l->failed || rc;

@@ -15,11 +15,12 @@
 
 /* Sets the name for ps and top, in 15 letters, from the first array of its nodes: "hl-controller",
  * "hl-convert-0-19". */
-static void process_set_name(const struct hil_executor_config *e, const struct hil_scenario *s)
+void hil_process_name(const struct hil_executor_config *e, const struct hil_scenario *s,
+                      char name[HIL_PROCESS_NAME])
 {
     const struct hil_node_config *nodes = s->system->nodes;
     const struct hil_instance *first = &nodes[e->nodes[0]].is, *last = first;
-    char name[48] = "hl-virtual", range[24] = "";
+    char range[24] = "";
 
     for (unsigned i = 1; i < e->count && nodes[e->nodes[i]].array == nodes[e->nodes[0]].array; i++)
         last = &nodes[e->nodes[i]].is;
@@ -27,7 +28,16 @@ static void process_set_name(const struct hil_executor_config *e, const struct h
         snprintf(range, sizeof range, first == last ? "-%u" : "-%u-%u", first->index, last->index);
     const int room = 15 - (int)strlen("hl-") - (int)strlen(range);
     if (s->mode == HIL_REALTIME)
-        snprintf(name, sizeof name, "hl-%.*s%s", room > 0 ? room : 0, first->name, range);
+        snprintf(name, HIL_PROCESS_NAME, "hl-%.*s%s", room > 0 ? room : 0, first->name, range);
+    else
+        snprintf(name, HIL_PROCESS_NAME, "hl-virtual");
+}
+
+static void process_set_name(const struct hil_executor_config *e, const struct hil_scenario *s)
+{
+    char name[HIL_PROCESS_NAME];
+
+    hil_process_name(e, s, name);
     prctl(PR_SET_NAME, name);
 }
 

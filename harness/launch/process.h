@@ -22,4 +22,10 @@ unsigned hil_process_count(const struct hil_scenario *s);
 /* In the child of `parent`: runs that executor, and exits. */
 noreturn void hil_process_run(const struct hil_process *p, unsigned executor, pid_t parent);
 
+/* The name of the process that runs this executor: "hl-controller", "hl-conv-0-19". The kernel
+ * keeps its first 15 letters. */
+enum { HIL_PROCESS_NAME = 48 };
+void hil_process_name(const struct hil_executor_config *executor,
+                      const struct hil_scenario *scenario, char name[HIL_PROCESS_NAME]);
+
 #endif

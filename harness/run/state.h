@@ -142,6 +142,7 @@ struct hil_awaited_state {
 struct hil_stalls {
     uint64_t count, total_ns, longest_ns;
     uint64_t waited_ns; /* other threads had its core */
+    char other[28];     /* the one that had it longest; "": unknown */
     uint64_t stolen_ns; /* a hypervisor had the core that it is pinned to */
 };
 

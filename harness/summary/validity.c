@@ -360,8 +360,10 @@ static void judge_machine(struct trial *t)
 
 /* --- why loops stood still ------------------------------------------------------------------- */
 
+enum { FAULT_BYTES = 128 };
+
 /* The reason, if it explains most of the time. */
-static const char *say_whose_fault(const struct hil_stalls *s, int cpu, char text[64])
+static const char *say_whose_fault(const struct hil_stalls *s, int cpu, char text[FAULT_BYTES])
 {
     char time[24], core[24] = "its core";
 
@@ -369,9 +371,11 @@ static const char *say_whose_fault(const struct hil_stalls *s, int cpu, char tex
         snprintf(core, sizeof core, "cpu %d", cpu);
     text[0] = '\0';
     if (2 * s->waited_ns > s->total_ns && s->waited_ns >= s->stolen_ns)
-        snprintf(text, 64, "; other threads had %s for %s", core, say_us(us(s->waited_ns), time));
+        snprintf(text, FAULT_BYTES, "; %.27s%sother threads had %s for %s", s->other,
+                 s->other[0] ? " and " : "", core, say_us(us(s->waited_ns), time));
     else if (2 * s->stolen_ns > s->total_ns)
-        snprintf(text, 64, "; the host took %s away for %s", core, say_us(us(s->stolen_ns), time));
+        snprintf(text, FAULT_BYTES, "; the host took %s away for %s", core,
+                 say_us(us(s->stolen_ns), time));
     return text;
 }
 
@@ -379,7 +383,7 @@ static void judge_stalls(struct trial *t)
 {
     const double elapsed = (double)atomic_load(&t->state->elapsed_ns);
     const struct hil_stalls *worst = NULL;
-    char name[HIL_NODES_NAME_BYTES], longest[24], all[24], fault[64];
+    char name[HIL_NODES_NAME_BYTES], longest[24], all[24], fault[FAULT_BYTES];
     unsigned executor = 0;
 
     for (unsigned i = 0; i < process_count(t->scenario); i++) {

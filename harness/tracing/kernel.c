@@ -264,16 +264,22 @@ static void take_line(struct hil_kernel *k, const char *line)
         take_interrupt(k, cpu, time_ns, event, at + length);
 }
 
+int hil_kernel_take(struct hil_kernel *k, FILE *text)
+{
+    char line[1024];
+
+    while (fgets(line, sizeof line, text))
+        take_line(k, line);
+    return ferror(text) ? -EIO : k->out_of_memory ? -ENOMEM : 0;
+}
+
 int hil_kernel_read(struct hil_kernel *k, const char *path)
 {
     FILE *text = hil_result_read(path);
-    char line[1024];
 
     if (!text)
         return -errno;
-    while (fgets(line, sizeof line, text))
-        take_line(k, line);
-    const int rc = ferror(text) ? -EIO : k->out_of_memory ? -ENOMEM : 0;
+    const int rc = hil_kernel_take(k, text);
     fclose(text);
     return rc;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum hil_kernel_kind { HIL_TASK, HIL_IRQ, HIL_SOFTIRQ, HIL_KERNEL_KINDS };
 
@@ -36,6 +37,7 @@ void hil_kernel_exit(struct hil_kernel *kernel, int cpu, enum hil_kernel_kind ki
 
 /* Parses the text of tracefs. Returns 0, or a negative errno: -ENOENT when there is none. */
 int hil_kernel_read(struct hil_kernel *kernel, const char *path);
+int hil_kernel_take(struct hil_kernel *kernel, FILE *text); /* the same text */
 
 /* The occupant with the longest time on the core, and that time; and the total time of everything
  * except loops. */

@@ -297,7 +297,8 @@ static void open_kernel(struct hil_session *s)
         snprintf(s->kernel, sizeof s->kernel, "lttng-modules");
         return;
     }
-    int rc = hil_tracefs_open(&s->tracefs, NULL, s->scenario);
+    int rc = hil_tracefs_open(&s->tracefs, NULL, s->scenario->executors,
+                              s->scenario->executor_count, s->scenario->trace.kernel_buffer_kib);
     snprintf(s->kernel, sizeof s->kernel,
              rc ? "not traced: no lttng-modules, and tracefs: %s%s" : "tracefs", strerror(-rc),
              rc == -EPERM || rc == -EACCES ? " (run as root)" : "");

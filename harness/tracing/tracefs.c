@@ -122,7 +122,8 @@ static void remove_abandoned(int root)
 
 /* A hexadecimal mask of the cpus that loops are pinned to, or of all cpus if a loop is not pinned.
  * It has words of 32 bits, beginning with the last cpus. */
-static void describe_cpus(const struct hil_scenario *s, char text[1152])
+static void describe_cpus(const struct hil_executor_config *executors, unsigned executor_count,
+                          char text[1152])
 {
     uint32_t words[CPU_SETSIZE / 32] = {0};
     long count = sysconf(_SC_NPROCESSORS_CONF);
@@ -130,27 +131,26 @@ static void describe_cpus(const struct hil_scenario *s, char text[1152])
 
     if (count > CPU_SETSIZE)
         count = CPU_SETSIZE;
-    for (unsigned i = 0; i < s->executor_count; i++)
-        for (unsigned k = 0; k < hil_executor_threads(&s->executors[i]); k++)
-            for (long cpu = 0, is = hil_executor_cpu(&s->executors[i], k); cpu < count; cpu++)
+    for (unsigned i = 0; i < executor_count; i++)
+        for (unsigned k = 0; k < hil_executor_threads(&executors[i]); k++)
+            for (long cpu = 0, is = hil_executor_cpu(&executors[i], k); cpu < count; cpu++)
                 if (is < 0 || is == cpu)
                     words[cpu / 32] |= 1u << (cpu % 32);
     for (long word = (count - 1) / 32; word >= 0; word--)
         used += (size_t)snprintf(text + used, 1152 - used, "%08x%s", words[word], word ? "," : "");
 }
 
-static int set_up(int instance, const struct hil_scenario *s)
+static int set_up(int instance, const char *cpus, unsigned buffer_kib)
 {
-    char cpus[1152], path[80];
+    char path[80];
     int rc = put(instance, "tracing_on", "0");
 
-    describe_cpus(s, cpus);
     if (!rc)
         rc = put(instance, "trace_clock", "mono"); /* the same clock as LTTng's */
     if (!rc)
         rc = put(instance, "tracing_cpumask", "%s", cpus);
     if (!rc)
-        rc = put(instance, "buffer_size_kb", "%u", s->trace.kernel_buffer_kib);
+        rc = put(instance, "buffer_size_kb", "%u", buffer_kib);
     if (!rc)
         rc = put(instance, "events/sched/sched_switch/enable", "1");
     for (size_t i = 0; !rc && i < sizeof events / sizeof events[0]; i++) {
@@ -161,8 +161,13 @@ static int set_up(int instance, const struct hil_scenario *s)
     return rc;
 }
 
-int hil_tracefs_open(struct hil_tracefs *fs, const char *root, const struct hil_scenario *s)
+int hil_tracefs_open(struct hil_tracefs *fs, const char *root,
+                     const struct hil_executor_config *executors, unsigned count,
+                     unsigned buffer_kib)
 {
+    char cpus[1152];
+
+    describe_cpus(executors, count, cpus);
     *fs = (struct hil_tracefs){.root = find_root(root), .instance = -1};
     if (fs->root < 0)
         return fs->root == -ENOENT ? -ENODEV : fs->root;
@@ -172,7 +177,7 @@ int hil_tracefs_open(struct hil_tracefs *fs, const char *root, const struct hil_
     if (!rc)
         rc = fs->instance = open_dir(fs->root, fs->name);
     if (rc >= 0)
-        rc = set_up(fs->instance, s);
+        rc = set_up(fs->instance, cpus, buffer_kib);
     if (rc)
         hil_tracefs_close(fs);
     return rc;

@@ -24,7 +24,9 @@ struct hil_tracefs {
 /* Prepares the instance; `root` is the mount point of tracefs, NULL: find it. Returns 0 or a
  * negative errno: -EPERM or -EACCES if the user may not trace the kernel, -ENODEV if the kernel has
  * no tracing. */
-int hil_tracefs_open(struct hil_tracefs *fs, const char *root, const struct hil_scenario *scenario);
+int hil_tracefs_open(struct hil_tracefs *fs, const char *root,
+                     const struct hil_executor_config *executors, unsigned count,
+                     unsigned buffer_kib);
 
 int hil_tracefs_start(const struct hil_tracefs *fs);
 

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "folder.h"
-#include "harness/doctor/others.h"
 #include "harness/run/loop_cores.h"
 #include "harness/run/tracer.h"
 #include "harness/tracing/kernel.h"
+#include "harness/tracing/others.h"
 #include "harness/tracing/round_trip.h"
 #include "harness/tracing/trace_figures.h"
 #include "harness/tracing/tracefs.h"
@@ -321,13 +321,11 @@ static void expect_in(const char *file, const char *text)
 Test(kernel, tracefs_is_told_what_to_record)
 {
     struct hil_executor_config loops[] = {{.cpu = 0}};
-    const struct hil_scenario s = {
-        .executors = loops, .executor_count = 1, .trace = {.kernel_buffer_kib = 77}};
     struct hil_tracefs fs;
     uint64_t overrun;
 
     make_tracefs();
-    cr_assert_eq(hil_tracefs_open(&fs, folder, &s), 0);
+    cr_assert_eq(hil_tracefs_open(&fs, folder, loops, 1, 77), 0);
     expect_in("trace_clock", "mono");
     expect_in("buffer_size_kb", "77");
     expect_in("events/sched/sched_switch/enable", "1");
@@ -354,11 +352,10 @@ Test(kernel, tracefs_is_told_what_to_record)
 
 Test(kernel, without_tracefs_it_says_so)
 {
-    struct hil_executor_config loops[] = {{.cpu = -1}};
-    const struct hil_scenario s = {.executors = loops, .executor_count = 1};
+    const struct hil_executor_config loops[] = {{.cpu = -1}};
     struct hil_tracefs fs;
 
-    cr_expect_eq(hil_tracefs_open(&fs, in_folder("nowhere"), &s), -ENODEV);
+    cr_expect_eq(hil_tracefs_open(&fs, in_folder("nowhere"), loops, 1, 77), -ENODEV);
     hil_tracefs_close(&fs);
 }
 
@@ -690,20 +687,23 @@ Test(kernel, the_longest_stays_are_named)
         uint64_t at_us;
         int task;
         const char *name;
-    } ran[] = {{0, 7, "loop"},   {100, 3, "cc1"},  {130, 7, "loop"}, {200, 4, "make"},
+    } ran[] = {{0, 7, "loop"},   {100, 3, "cc1"},  {130, 7, "loop"}, {200, 4, "ma\033ke"},
                {220, 5, "cc1"},  {230, 0, "idle"}, {300, 7, "loop"}, {400, 6, "between"},
                {900, 8, "loop"}, {950, 3, "cc1"}};
     struct hil_kernel k = {0};
     struct hil_other others[HIL_OTHERS];
+    const struct hil_span all = {0, UINT64_MAX}, late = {150000, UINT64_MAX};
 
     for (unsigned i = 0; i < sizeof ran / sizeof ran[0]; i++)
         hil_kernel_enter(&k, 1, HIL_TASK, ran[i].at_us * 1000, ran[i].task, ran[i].name);
-    cr_assert_eq(hil_others_find(&k, 1, "loop", others), 2);
+    cr_assert_eq(hil_others_find(&k, 1, "loop", all, others), 2);
     cr_expect_str_eq(others[0].name, "cc1");
     cr_expect_eq(others[0].longest_ns, 30000);
     cr_expect_eq(others[0].all_ns, 40000);
-    cr_expect_str_eq(others[1].name, "make");
-    cr_expect_eq(hil_others_find(&k, 0, "loop", others), 0);
-    cr_expect_eq(hil_others_find(&k, 2, "loop", others), 0);
+    cr_expect_str_eq(others[1].name, "ma?ke");
+    cr_assert_eq(hil_others_find(&k, 1, "loop", late, others), 2);
+    cr_expect_str_eq(others[0].name, "ma?ke", "what ran before the span does not count");
+    cr_expect_eq(hil_others_find(&k, 0, "loop", all, others), 0);
+    cr_expect_eq(hil_others_find(&k, 2, "loop", all, others), 0);
     hil_kernel_free(&k);
 }

@@ -209,7 +209,11 @@ Test(validity, what_stood_still_comes_first)
     cr_expect_null(reason(0));
     cr_expect_str_empty(verdict.stalls);
     atomic_store(&state->elapsed_ns, 1000000000);
-    state->executors[0].stalls = (struct hil_stalls){4, 11000000, 5000000, 1000000, 2000000};
+    state->executors[0].stalls = (struct hil_stalls){.count = 4,
+                                                     .total_ns = 11000000,
+                                                     .longest_ns = 5000000,
+                                                     .waited_ns = 1000000,
+                                                     .stolen_ns = 2000000};
     cr_expect_null(reason(0));
     cr_expect_str_eq(verdict.stalls, "controller stood still 4 times, 5 ms at most, 11 ms in all, "
                                      "1.1 % of the run");
@@ -217,11 +221,16 @@ Test(validity, what_stood_still_comes_first)
     cr_expect_null(reason(0));
     cr_expect(strstr(verdict.stalls, " of the run; other threads had its core for 10 ms"), "%s",
               verdict.stalls);
+    strcpy(state->executors[0].stalls.other, "cc1");
+    cr_expect_null(reason(0));
+    cr_expect(strstr(verdict.stalls, " of the run; cc1 and other threads had its core for 10 ms"),
+              "%s", verdict.stalls);
     state->executors[0].stalls.stolen_ns = 20000000;
     cr_expect_null(reason(0));
     cr_expect(strstr(verdict.stalls, " of the run; the host took its core away for 20 ms"), "%s",
               verdict.stalls);
-    state->executors[1].stalls = (struct hil_stalls){1, 12000000, 12000000, 0, 0};
+    state->executors[1].stalls = (struct hil_stalls){
+        .count = 1, .total_ns = 12000000, .longest_ns = 12000000, .waited_ns = 0, .stolen_ns = 0};
     cr_expect_null(reason(0));
     cr_expect(strstr(verdict.stalls, " stood still 1 time, 12 ms at most"), "%s", verdict.stalls);
     close_run();

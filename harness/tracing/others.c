@@ -2,7 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include "../base/foreign.h"
 
 enum { OTHERS_KIB = 4096, OTHERS_NAMES = 256 };
 
@@ -30,7 +33,7 @@ static void others_add(struct hil_other *all, unsigned *count, const struct hil_
         all[i].longest_ns = ns;
 }
 
-unsigned hil_others_find(const struct hil_kernel *k, int cpu, const char *own,
+unsigned hil_others_find(const struct hil_kernel *k, int cpu, const char *own, struct hil_span span,
                          struct hil_other others[HIL_OTHERS])
 {
     struct hil_other all[OTHERS_NAMES] = {0};
@@ -45,23 +48,23 @@ unsigned hil_others_find(const struct hil_kernel *k, int cpu, const char *own,
             continue;
         const bool same = last && last->task == s->task;
         for (const struct hil_stay *between = last; same && ++between < s;)
-            if (between->task)
+            if (between->task && between->from_ns >= span.from_ns && between->to_ns <= span.to_ns)
                 others_add(all, &count, between);
         last = s;
     }
     qsort(all, count, sizeof all[0], others_compare);
     count = count < HIL_OTHERS ? count : HIL_OTHERS;
-    memcpy(others, all, count * sizeof all[0]);
+    for (unsigned i = 0; i < count; i++) { /* a thread may give itself any name */
+        others[i] = all[i];
+        hil_foreign_text(others[i].name, sizeof others[i].name, all[i].name, sizeof all[i].name);
+    }
     return count;
 }
 
-bool hil_others_begin(struct hil_tracefs *fs, const struct hil_patient *p)
+bool hil_others_begin(struct hil_tracefs *fs, const struct hil_executor_config *executors,
+                      unsigned count)
 {
-    const struct hil_scenario s = {.executors = (struct hil_executor_config *)p->executors,
-                                   .executor_count = p->executor_count,
-                                   .trace = {.kernel_buffer_kib = OTHERS_KIB}};
-
-    if (hil_tracefs_open(fs, NULL, &s))
+    if (hil_tracefs_open(fs, NULL, executors, count, OTHERS_KIB))
         return false;
     if (hil_tracefs_start(fs) == 0)
         return true;
@@ -71,16 +74,17 @@ bool hil_others_begin(struct hil_tracefs *fs, const struct hil_patient *p)
 
 void hil_others_end(struct hil_tracefs *fs, struct hil_kernel *k)
 {
-    char path[] = "/tmp/hiloco-doctor-XXXXXX";
-    const int file = mkstemp(path);
-    FILE *text = file < 0 ? NULL : fdopen(file, "w");
+    const int file = memfd_create("hiloco-others", MFD_CLOEXEC);
+    FILE *text = file < 0 ? NULL : fdopen(file, "w+");
     uint64_t lost;
 
-    if (text && hil_tracefs_stop(fs, text, &lost) == 0 && fflush(text) == 0)
-        hil_kernel_read(k, path);
+    if (text && hil_tracefs_stop(fs, text, &lost) == 0) {
+        rewind(text);
+        hil_kernel_take(k, text);
+    }
     if (text)
         fclose(text);
-    if (file >= 0)
-        unlink(path);
+    else if (file >= 0)
+        close(file);
     hil_tracefs_close(fs);
 }
