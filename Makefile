@@ -397,7 +397,7 @@ ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 
 # The number of mutants, so that none gets lost, and the commands that compile and link one.
 MUTANT_COUNT := 63
-MUTANTS_ARE_MADE_BY = "$(COMPILE) -w" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w" "$(SIM_LINK)" $(LIBS)
+MUTANTS_ARE_MADE_BY = "$(COMPILE) -w -g0" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w -g0" "$(SIM_LINK)" $(LOCO_LIBS) -lm
 
 TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm \
           $(ON_TCP) $(INSTALLED)
@@ -516,12 +516,12 @@ test-aarch64: all $(AARCH64)/root-made
 SEEDS ?= 100000
 
 $(BUILD)/soak: $(call objects,tests/sim/soak.c $(SIM_WORKLOADS)) $(BUILD)/sim/libloco.a
-	$(SIM_LINK) -o $@ $^ $(LIBS)
+	$(SIM_LINK) -o $@ $^ $(LOCO_LIBS) -lm
 
 # The same on shm, with real threads.
 $(BUILD)/soak-shm: $(call objects,tests/sim/soak.c tests/sim/soak_shm.c tests/sim/soak_killed.c \
                    tests/nodes.c $(LOCO_SIM_JUDGE)) $(BUILD)/libloco.a
-	$(LINK) -o $@ $^ $(LIBS)
+	$(LINK) -o $@ $^ $(LOCO_LIBS) -lm
 
 ROUNDS ?= 2000000
 
@@ -654,8 +654,14 @@ fuzzers: $(BUILD)/packages-installed-for-fuzz
 	$(MAKE) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=address,undefined,fuzzer-no-link \
 	    -fno-sanitize-recover=all" $(FUZZERS:%=$(BUILD)/fuzz/fuzz-%)
 
+# Without the folders in which no reader is.
+FUZZED := $(filter-out $(patsubst %,harness/%/%,commands merge report summary tracing),$(HARNESS))
+
+$(BUILD)/libfuzzed.a: $(call objects,$(FUZZED))
+
 $(FUZZERS:%=$(BUILD)/fuzz-%): $(BUILD)/fuzz-%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
-                              $(call objects,tests/fuzz/fuzz.c tests/nodes.c) $(ARCHIVES)
+                              $(call objects,tests/fuzz/fuzz.c tests/nodes.c) \
+                              $(BUILD)/libfuzzed.a $(BUILD)/libmodels.a $(BUILD)/libloco.a
 	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 # --- the rest ----------------------------------------------------------------------------------

@@ -38,6 +38,16 @@ ParameterizedTestParameters(general, a_shipped_scenario_expanded_gives_the_same_
     return each_file_of("configs/*.yaml");
 }
 
+/* Those of 5 s are cut: their events are all at the start. */
+static const char *cut(const char *shipped, const char *scenario)
+{
+    static char line[300];
+    const char *shorter = strstr(shipped, "/dcdc20") ? " --set duration_s=0.3" : "";
+
+    snprintf(line, sizeof line, "%s%s", scenario, shorter);
+    return line;
+}
+
 ParameterizedTest(size_t *i, general, a_shipped_scenario_expanded_gives_the_same_record)
 {
     const char *path = files_of("configs/*.yaml").gl_pathv[*i];
@@ -48,8 +58,8 @@ ParameterizedTest(size_t *i, general, a_shipped_scenario_expanded_gives_the_same
     expect_status(&e, 0);
     cr_assert_not_null(strstr(e.out, "\ncomponents:\n"));
     write_text(expanded, e.out);
-    simulate_into(path, shorter);
-    simulate_into(expanded, longer);
+    simulate_into(cut(path, path), shorter);
+    simulate_into(cut(path, expanded), longer);
     expect_same_file(shorter, longer, "trace.h5");
     expect_same_file(shorter, longer, "summary.json");
 }

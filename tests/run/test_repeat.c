@@ -105,13 +105,13 @@ static void expect_repeats_under_load(const char *scenario)
 
 Test(repeat, the_same_bits_of_converters_that_switch)
 {
-    expect_repeats_under_load("switched.yaml --set duration_s=0.2");
+    expect_repeats_under_load("switched.yaml --set duration_s=0.1");
 }
 
 Test(repeat, the_same_bits_of_twenty_recorded_converters)
 {
     expect_repeats_under_load("dcdc20.yaml --set recording.converter_decimation=1 "
-                              "--set duration_s=0.4");
+                              "--set duration_s=0.2");
 }
 
 /* Streams whose rows are not in a simple proportion, and one with hardly any. */
@@ -119,7 +119,7 @@ Test(repeat, the_same_bits_of_streams_out_of_step)
 {
     expect_repeats_under_load("dcdc20.yaml --set recording.converter_decimation=1 "
                               "--set controller.period_us=7.3 --set recording.decimation=5003 "
-                              "--set converters.stagger_us=0.4 --set duration_s=0.4 "
+                              "--set converters.stagger_us=0.4 --set duration_s=0.2 "
                               "--set converters.overrides.0.id=3 "
                               "--set converters.overrides.0.period_us=3.1");
 }
