@@ -1,7 +1,6 @@
 #include "rehearsal.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include "../../channels/loco/trace.h"
 
@@ -15,12 +14,8 @@ int hil_rehearsal_open(struct hil_rehearsal *h, const struct hil_run *run)
 {
     *h = (struct hil_rehearsal){.run = *run};
     int rc = hil_state_open_rehearsal(&h->state, run->scenario);
-    if (rc)
-        return rc;
-    close(h->state->file); /* other processes find a run by its file */
-    h->state->file = -1;
     h->run.state = h->state;
-    return 0;
+    return rc;
 }
 
 void hil_rehearsal_close(struct hil_rehearsal *h)

@@ -131,7 +131,7 @@ static void fill_card(struct hil_state *state, const struct hil_scenario *s)
 }
 
 static int open_with(struct hil_state **state, const struct hil_scenario *s,
-                     const struct hil_event *events, unsigned event_count, bool tapped)
+                     const struct hil_event *events, unsigned event_count, bool watched)
 {
     const struct hil_system *system = s->system;
     const unsigned figures = state_pairs(s, NULL);
@@ -148,8 +148,9 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
         hil_whole_lines(nodes_size + executors_size + links_size + figures_size + ages_size +
                         costs_size + faults_size + awaited_size + hil_tuning_size(system) +
                         hil_responses_size(event_count, system->measure_count));
-    const size_t size = taps_at + (tapped ? hil_taps_size(s) : 0);
-    int file = memfd_create(HIL_STATE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const size_t size = taps_at + (watched ? hil_taps_size(s) : 0);
+    const char *name = watched ? HIL_STATE_NAME : "hiloco-rehearsal";
+    int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *memory = file < 0 ? NULL : map_file(file, size);
 
     if (!memory) {
@@ -187,14 +188,14 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
                        system->measure_count);
     for (unsigned i = 0; i < system->measure_count; i++)
         hil_responses_set_band(&st->responses, i, system->measures[i].band);
-    if (tapped)
+    if (watched)
         hil_taps_init(&st->taps, memory, taps_at, s);
     fill_card(st, s);
     hil_rows_make(st, s);
     return 0;
 }
 
-static int state_open(struct hil_state **state, const struct hil_scenario *s, bool tapped)
+static int state_open(struct hil_state **state, const struct hil_scenario *s, bool watched)
 {
     struct hil_event *events;
     unsigned count;
@@ -202,7 +203,7 @@ static int state_open(struct hil_state **state, const struct hil_scenario *s, bo
 
     if (rc)
         return rc;
-    rc = open_with(state, s, events, count, tapped);
+    rc = open_with(state, s, events, count, watched);
     free(events);
     return rc;
 }

@@ -294,8 +294,8 @@ void hil_age_name(const struct hil_system *system, unsigned age, char text[HIL_S
 void hil_age_describe(const struct hil_state *state, const struct hil_system *system, char *text,
                       size_t size);
 
-/* Open a state. Return 0 or a negative errno. The state of a rehearsal has no taps, because nobody
- * watches it. */
+/* Open a state. Return 0 or a negative errno. Nobody watches the state of a rehearsal: it has no
+ * taps, and programs that look for runs do not find its file. */
 int hil_state_open(struct hil_state **state, const struct hil_scenario *scenario);
 int hil_state_open_rehearsal(struct hil_state **state, const struct hil_scenario *scenario);
 void hil_state_close(struct hil_state *state);

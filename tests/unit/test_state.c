@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "harness/base/foreign.h"
 #include "harness/run/state.h"
@@ -59,6 +60,34 @@ Test(state, is_sealed_against_shrinking)
     cr_expect_eq(run.node_count, 4);
     cr_expect_str_eq(run.card.name, "small");
     hil_state_detach(&run);
+}
+
+/* How many runs other programs find in this process. */
+static unsigned runs_here(void)
+{
+    struct hil_runs runs;
+    unsigned count = 0;
+
+    cr_assert_eq(hil_runs_find(&runs, false), 0);
+    for (unsigned i = 0; i < runs.count; i++)
+        count += runs.at[i].pid == getpid();
+    hil_runs_close(&runs);
+    return count;
+}
+
+Test(state, of_a_rehearsal_is_no_run)
+{
+    struct hil_scenario *scenario = load(SMALL, NULL);
+    struct hil_state *run, *rehearsal;
+
+    close(file);
+    cr_assert_eq(hil_state_open_rehearsal(&rehearsal, scenario), 0);
+    cr_expect_eq(runs_here(), 0);
+    cr_assert_eq(hil_state_open(&run, scenario), 0);
+    cr_expect_eq(runs_here(), 1);
+    hil_state_close(run);
+    hil_state_close(rehearsal);
+    hil_scenario_free(scenario);
 }
 
 /* Restores the image of a state into another one of the same system, after a change. */
