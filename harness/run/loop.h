@@ -62,11 +62,16 @@ static inline uint64_t hil_loop_stops_at(const struct hil_loop *loop)
     return loop->end_ns - loop->ramp_ns;
 }
 
-/* The end of a loop that stops `stop_ns` after the start, before its step `next`. A ramp has at
- * least one step, which reaches the safe values, so it is later if none is due over its time. */
+/* The first step that is due `now_ns` after the start, or later. */
+uint64_t hil_loop_first_from(const struct hil_loop *loop, uint64_t now_ns);
+
+/* The end of a loop that stops `stop_ns` after the start, before its step `next`, which may have
+ * been due before that. A ramp has at least one step, which reaches the safe values, so the end is
+ * later if none is due over the ramp's time. */
 static inline uint64_t hil_loop_end(const struct hil_loop *loop, uint64_t stop_ns, uint64_t next)
 {
-    const uint64_t end = stop_ns + loop->ramp_ns, due = hil_loop_due(loop, next);
+    const uint64_t from = hil_loop_first_from(loop, stop_ns), end = stop_ns + loop->ramp_ns;
+    const uint64_t due = hil_loop_due(loop, next > from ? next : from);
 
     return loop->ramp_ns && due >= end ? due + 1 : end;
 }
@@ -77,9 +82,6 @@ static inline void hil_loop_stop(struct hil_loop *loop, uint64_t stop_ns, uint64
     if (stop_ns < hil_loop_stops_at(loop))
         loop->end_ns = hil_loop_end(loop, stop_ns, next);
 }
-
-/* The first step that is due `now_ns` after the start, or later. */
-uint64_t hil_loop_first_from(const struct hil_loop *loop, uint64_t now_ns);
 
 /*
  * Accounts for step n of the row that begins with `loop`. The step began `begin_ns` and ended

@@ -92,8 +92,7 @@ int hil_node_open(struct hil_node *node, struct loco_fabric *fabric)
                           .ramp_ns = s->stop_ramp_ns,
                           .trace_every = s->trace.every,
                           .trace_newer = s->trace.events.round_trip ? hil_step_trace_newer : NULL};
-    node->loop.end_ns =
-        hil_loop_end(&node->loop, s->duration_ns, hil_loop_first_from(&node->loop, s->duration_ns));
+    node->loop.end_ns = hil_loop_end(&node->loop, s->duration_ns, 0);
     const int stream = hil_streams_number(s->system, id);
     if (stream >= 0 && run->recorder)
         node->stream = hil_recorder_stream(run->recorder, (unsigned)stream);

@@ -505,6 +505,17 @@ static void forget(void)
     memset(&worst, 0, sizeof worst);
 }
 
+/* Its next step was due before the stop, and none is due over the time of a short ramp. */
+Test(executor, a_loop_that_is_behind_has_a_step_on_its_ramp)
+{
+    struct hil_loop loop = {.timing.period_ns = 100, .ramp_ns = 10, .end_ns = 100000};
+
+    hil_loop_stop(&loop, 345, 3);
+    const uint64_t last = hil_loop_first_from(&loop, loop.end_ns) - 1;
+    cr_expect_eq(last, 4);
+    cr_expect_geq(hil_loop_due(&loop, last), hil_loop_stops_at(&loop));
+}
+
 /* Each node has its own list: all of the executor's worst misses may belong to other nodes. */
 Test(misses, each_node_knows_when_its_own_worst_was)
 {
