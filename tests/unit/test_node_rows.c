@@ -49,10 +49,10 @@ Test(node_rows, do_not_have_nodes_with_faults)
                      "0010012");
 }
 
-Test(node_rows, are_made_only_in_real_time_and_without_a_trace)
+Test(node_rows, are_made_only_in_real_time_and_also_with_a_trace)
 {
     cr_expect_str_eq(places(SMALL, SETS("mode=virtual")), "0000");
-    cr_expect_str_eq(places(SMALL, SETS("trace.enable=true")), "0000");
+    cr_expect_str_eq(places(SMALL, SETS("trace.enable=true")), "0012");
 }
 
 /* Arrays of nodes: cell has two periods. The nodes of mixed have two components, and motor's
