@@ -327,9 +327,14 @@ $(BUILD)/fmu/make_bad: $(call objects,tests/fmu/make_bad.c)
 # The tests of tests/unit that run on every fabric.
 CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises members
 
+# Criterion starts its program anew for each test, and looks into each of the program's libraries
+# then. Twenty are only HDF5's, where it is not linked statically, as Debian's can be.
+TEST_LIBS = -Wl,--as-needed $(if $(wildcard /usr/lib/*/libhdf5_serial.a),$(patsubst \
+                -lhdf5,-l:libhdf5_serial.a -lsz,$(LIBS)),$(LIBS)) $$(pkg-config --libs criterion)
+
 $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c \
                                                 tests/verdicts.c tests/own_network.c) $(ARCHIVES)
-	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(LIBS) $$(pkg-config --libs criterion)
+	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(TEST_LIBS)
 
 # Tests are compiled faster than optimized ones would run, but for those that race with each other.
 RACING := $(CHANNEL_TESTS:%=tests/unit/test_%.c)
@@ -364,8 +369,7 @@ $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \
 
 $(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c tests/verdicts.c \
                    channels/conform/litmus.c channels/conform/stage.c) $(BUILD)/sim/libloco.a
-	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(LIBS) \
-	    $$(pkg-config --libs criterion)
+	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(TEST_LIBS)
 
 # The channels' tests without Criterion, which does not work well with ThreadSanitizer or on slow
 # machines.
