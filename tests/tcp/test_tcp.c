@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "channels/fabric/tcp/tcp_internal.h"
 #include "intruder.h"
 #include "tests/ends.h"
 #include "tests/no_descriptors.h"
@@ -831,32 +832,80 @@ Test(tcp, a_lane_is_given_up_in_time)
     close_two(pair);
 }
 
-/* The kernel takes nothing, and held writes leave no room for the greeting of another link. A link
- * that is given up takes no index, and no number of those that a connection has. */
-Test(tcp, a_link_without_room_is_given_up_in_time)
+enum { LONG_WRITE = 72, LONG_REQUEST = LONG_WRITE + sizeof(struct tcp_request) };
+
+/* Posts writes of 1, 2, ... up to `count`, which are too long for the log. */
+static void write_long(struct end *e, struct loco_link *link, uint64_t at, uint64_t count)
 {
-    enum { TRIES = 1100, SIZE = 72, WRITES = (64 << 10) / (SIZE + sizeof(struct tcp_request)) };
+    e->link = link;
+    for (uint64_t i = 1; i <= count; i++) {
+        *word(e, 100) = i;
+        cr_assert_eq(e->fabric->ops->write(next(e), there(at), word(e, 100), LONG_WRITE),
+                     LOCO_DONE);
+    }
+}
+
+/* The kernel takes nothing, and one link fills the lane. */
+static void fill_lane(struct end *e, struct loco_link *link)
+{
+    atomic_store(&full, true);
+    e->fabric->ops->hold(e->node);
+    write_long(e, link, 0, TCP_BUFFER / LONG_REQUEST);
+    e->fabric->ops->release(e->node);
+}
+
+/* Each of these posts returns at once, so that its thread can give up in time. */
+Test(tcp, a_link_does_not_wait_because_another_has_filled_the_lane)
+{
     struct end pair[2];
-    struct loco_link *second;
+    struct loco_link *first, *other;
 
     open_two(pair);
     struct end *e = &pair[0];
     const struct loco_fabric_ops *ops = e->fabric->ops;
-    cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &e->link), 0);
-    atomic_store(&full, true);
-    ops->hold(e->node);
-    for (uint64_t i = 1; i <= WRITES; i++) {
-        *word(e, 100) = i;
-        cr_assert_eq(ops->write(next(e), there(0), word(e, 100), SIZE), LOCO_DONE);
-    }
+    cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &first), 0);
+    cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &other), 0);
+    fill_lane(e, first);
+    write_long(e, other, 1000, 3);
+    cr_expect_eq(ops->fetch_add(next(e), there(1000), 4, word(e, 200)), LOCO_POSTED);
+    cr_expect_eq(ops->compare_swap(next(e), there(1000), 7, 8, word(e, 208)), LOCO_POSTED);
+    cr_expect_eq(ops->read(next(e), there(1000), word(e, 216), 8), LOCO_POSTED);
+    ops->flush(e->link);
+    cr_expect_eq(*word(e, 216), 0);
+    atomic_store(&full, false);
+    flush(e);
+    cr_expect(*word(e, 200) == 3 && *word(e, 208) == 7 && *word(e, 216) == 8);
+    ops->link_close(first);
+    close_two(pair);
+}
+
+/* There is no room for the greeting of another link. A link that is given up takes no index, and no
+ * number of those that a connection has. */
+Test(tcp, a_link_without_room_is_given_up_in_time)
+{
+    enum { TRIES = 1100, SHARES = TCP_SHARES / TCP_SHARE };
+    struct loco_link *links[2 + SHARES], *second;
+    struct end pair[2];
+
+    open_two(pair);
+    struct end *e = &pair[0];
+    const struct loco_fabric_ops *ops = e->fabric->ops;
+    for (unsigned i = 0; i < 2 + SHARES; i++)
+        cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &links[i]), 0);
+    fill_lane(e, links[0]);
+    for (unsigned i = 0; i < SHARES; i++)
+        write_long(e, links[1 + i], 1000, TCP_SHARE / LONG_REQUEST);
+    const size_t filled = (TCP_BUFFER / LONG_REQUEST + SHARES * (TCP_SHARE / LONG_REQUEST));
+    write_long(e, links[1 + SHARES], 1000, (TCP_BUFFER + TCP_SHARES) / LONG_REQUEST - filled);
     for (int i = 0; i < TRIES; i++)
         cr_assert_eq(ops->link_open(e->node, 1, 0, &second), -ETIMEDOUT);
     atomic_store(&full, false);
-    ops->release(e->node);
     cr_assert_eq(ops->link_open(e->node, 1, UINT64_MAX, &second), 0);
+    e->link = links[0];
     flush(e);
-    cr_expect_eq(*word(&pair[1], 0), (uint64_t)WRITES);
-    ops->link_close(e->link);
+    cr_expect_eq(*word(&pair[1], 0), (uint64_t)(TCP_BUFFER / LONG_REQUEST));
+    for (unsigned i = 0; i < 2 + SHARES; i++)
+        ops->link_close(links[i]);
     e->link = second;
     cr_assert_eq(ops->write(next(e), there(0), e->arena.base, 8), LOCO_DONE);
     flush(e);

@@ -40,9 +40,10 @@ void tcp_lane_collect(struct tcp_lane *lane)
 
     while ((size = atomic_load_explicit(&log->end, memory_order_acquire) - log->begin) > 0) {
         const bool broken = atomic_load_explicit(&lane->broken, memory_order_relaxed);
-        if (broken || tcp_lane_has_room(lane, size)) {
+        if (broken || tcp_lane_has_room(lane, &log->share, size)) {
             memcpy(lane->output + lane->out, log->bytes + log->begin, broken ? 0 : size);
             lane->out += broken ? 0 : size;
+            tcp_lane_note(lane, &log->share, size);
             log->begin += (uint32_t)size;
             atomic_store_explicit(&lane->held, true, memory_order_relaxed);
             return;
@@ -79,7 +80,7 @@ static void hold_send(struct tcp *t)
     struct tcp_lane *lane = hold_collect();
 
     if (lane) {
-        tcp_lane_send_held(lane);
+        tcp_lane_send(lane);
         pthread_mutex_unlock(&lane->lock);
     }
     tcp_lanes_send_held(t);

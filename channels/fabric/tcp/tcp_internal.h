@@ -101,8 +101,14 @@ struct tcp_looks {
 /* --- links and lanes -------------------------------------------------------------------- */
 
 enum {
-    TCP_DEPTH = 512, /* unanswered reads, atomics and flushes of one lane */
+    TCP_DEPTH = 1024, /* unanswered reads, atomics and flushes of one lane */
     TCP_BUFFER = 64 << 10,
+    /* A link does not wait because others have filled the lane. Half of the answers, and this much
+     * of the output, are kept for links that have little there: so many requests with answers, and
+     * so many bytes. */
+    TCP_SHARES = 128 << 10,
+    TCP_SHARE_ASKED = 8,
+    TCP_SHARE = 8 << 10,
     TCP_LOG = 4 << 10, /* bytes of a lane's held writes */
 };
 
@@ -116,12 +122,19 @@ struct tcp_pending {
     unsigned char *to;     /* NULL: a flush, whose answer is empty */
 };
 
+/* What a link, or the log, has in the output. With the lane's lock held. */
+struct tcp_share {
+    uint64_t end;  /* of its newest bytes, in the lane */
+    size_t unsent; /* bytes since the kernel had all of its bytes */
+};
+
 /* Held writes, as they will be sent. One thread at a time has claimed the log, and appends to it.
  */
 struct tcp_log {
     _Atomic bool claimed;
     _Atomic uint32_t end; /* of the writes in it, bytes */
     uint32_t begin; /* of those that were not moved to the output yet; with the lane's lock held */
+    struct tcp_share share;
     _Alignas(uint64_t) unsigned char bytes[TCP_LOG];
 };
 
@@ -146,14 +159,14 @@ struct tcp_lane {
     pthread_mutex_t lock; /* protects what follows; never held for long */
     uint64_t process;     /* the other process's number */
     struct sockaddr_storage here, there;
-    struct tcp_link *links;                         /* of this end */
-    uint64_t indices[TCP_LINKS_MAX / 64];           /* which indices are taken */
-    uint64_t begin;                                 /* bytes sent before those in the output */
-    size_t out, sent;                               /* bytes in the output; those sent already */
-    uint64_t asked, answered;                       /* requests with an answer, since it began */
-    size_t awaited;                                 /* bytes of the outstanding answers */
-    struct tcp_pending pending[TCP_DEPTH];          /* a ring of the unanswered requests */
-    unsigned char output[TCP_BUFFER + TCP_ANSWERS]; /* requests leave room for the answers */
+    struct tcp_link *links;                /* of this end */
+    uint64_t indices[TCP_LINKS_MAX / 64];  /* which indices are taken */
+    uint64_t begin;                        /* bytes sent before those in the output */
+    size_t out, sent;                      /* bytes in the output; those sent already */
+    uint64_t asked, answered;              /* requests with an answer, since it began */
+    size_t awaited;                        /* bytes of the outstanding answers */
+    struct tcp_pending pending[TCP_DEPTH]; /* a ring of the unanswered requests */
+    unsigned char output[TCP_BUFFER + TCP_SHARES + TCP_ANSWERS]; /* there is room for answers */
 
     struct tcp_lane *next; /* in the fabric's list */
 };
@@ -178,6 +191,7 @@ struct tcp_link {
     uint64_t number;                 /* the core's number of the newest operation not held */
     uint64_t sequence;               /* of the newest request; they are numbered from 1 */
     uint64_t last_write, last_reads; /* by sequence */
+    struct tcp_share share;
 
     struct tcp_node *node;
 };
@@ -349,11 +363,14 @@ int tcp_lane_post(struct tcp_link *link, struct tcp_request request, const void 
 int tcp_lane_ask(struct tcp_link *link, struct tcp_request request, const void *data, size_t size,
                  const struct tcp_pending *pending);
 
-/* Whether the output has room for `size` bytes. If not, first sends what the kernel takes. */
-bool tcp_lane_has_room(struct tcp_lane *lane, size_t size);
+/* Whether the output has room for `size` bytes of the owner of this share. If not, first sends what
+ * the kernel takes. */
+bool tcp_lane_has_room(struct tcp_lane *lane, struct tcp_share *share, size_t size);
+/* Notes that these were added to the output. */
+void tcp_lane_note(struct tcp_lane *lane, struct tcp_share *share, size_t size);
 
-/* Sends all that was posted, and waits until the kernel has it. */
-void tcp_lane_send_held(struct tcp_lane *lane);
+/* Sends what was posted, as far as the kernel takes it. The rest is sent with the answers. */
+void tcp_lane_send(struct tcp_lane *lane);
 
 /* Adds the head of an answer to the output. Returns the room for its `size` bytes; NULL when the
  * peer asked for more than it may. */

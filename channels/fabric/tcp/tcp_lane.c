@@ -4,9 +4,10 @@
  * request. TCP's own acknowledgements travel with what goes back.
  *
  * A request is put into the lane's output whole: it is never longer than the output has room for.
- * So no link waits for the rest of another link's request. A thread that posts waits until the
- * kernel has what it posted, and does not keep the lane's lock while it waits. While it holds
- * (loco_hold), its writes stay in the output. Answers go into the same output.
+ * So no link waits for the rest of another link's request. What the kernel does not take at once
+ * stays in the output, and is sent with the answers, which go into the same output. A thread waits
+ * for room there only if its own link has much in it. It does not keep the lane's lock meanwhile.
+ * While a thread holds (loco_hold), its writes stay in the output.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -108,21 +109,6 @@ static int lane_wait_a_turn(struct tcp_lane *lane, const struct tcp_link *l, str
     return lane_link_is_broken(l) ? -ECONNRESET : 0;
 }
 
-static int lane_send_up_to(struct tcp_lane *lane, const struct tcp_link *l, uint64_t up_to)
-{
-    struct loco_wait wait = {.until = UINT64_MAX};
-
-    for (;;) {
-        lane_send_some(lane);
-        if (lane_link_is_broken(l))
-            return -ECONNRESET;
-        if (lane_has_sent(lane, up_to))
-            return 0;
-        if (lane_wait_a_turn(lane, l, &wait))
-            return -ECONNRESET;
-    }
-}
-
 static uint64_t lane_posted(const struct tcp_lane *lane)
 {
     return lane->begin + lane->out;
@@ -136,13 +122,35 @@ static void lane_move_to_front(struct tcp_lane *lane)
     lane->sent = 0;
 }
 
-bool tcp_lane_has_room(struct tcp_lane *lane, size_t size)
+static bool lane_share_has_room(const struct tcp_lane *lane, struct tcp_share *share, size_t size)
+{
+    if (lane_has_sent(lane, share->end))
+        share->unsent = 0;
+    return share->unsent + size <= TCP_SHARE && lane->out + size <= TCP_BUFFER + TCP_SHARES;
+}
+
+bool tcp_lane_has_room(struct tcp_lane *lane, struct tcp_share *share, size_t size)
 {
     if (lane->out + size <= TCP_BUFFER)
         return true;
     lane_send_some(lane);
     lane_move_to_front(lane);
-    return lane->out + size <= TCP_BUFFER;
+    return lane->out + size <= TCP_BUFFER || lane_share_has_room(lane, share, size);
+}
+
+void tcp_lane_note(struct tcp_lane *lane, struct tcp_share *share, size_t size)
+{
+    if (lane_has_sent(lane, share->end))
+        share->unsent = 0;
+    share->unsent += size;
+    share->end = lane_posted(lane);
+}
+
+void tcp_lane_send(struct tcp_lane *lane)
+{
+    lane_send_some(lane);
+    if (lane->sent < lane->out && !atomic_exchange(&lane->owes, true))
+        tcp_wake(lane->tcp);
 }
 
 static size_t lane_answer_size(const struct tcp_pending *p)
@@ -153,18 +161,23 @@ static size_t lane_answer_size(const struct tcp_pending *p)
 /* Whether the other end has room for one more answer. */
 static bool lane_may_ask(const struct tcp_lane *lane, const struct tcp_pending *p)
 {
-    return lane->asked - lane->answered < TCP_DEPTH &&
-           lane->awaited + lane_answer_size(p) <= TCP_ANSWERS;
+    const size_t size = lane_answer_size(p), all = lane->awaited + size;
+    const uint64_t count = lane->asked - lane->answered;
+
+    if (count < TCP_DEPTH / 2 && all <= TCP_ANSWERS / 2)
+        return true;
+    return count < TCP_DEPTH && all <= TCP_ANSWERS && size <= TCP_SHARE &&
+           atomic_load_explicit(&p->link->waiting, memory_order_relaxed) < TCP_SHARE_ASKED;
 }
 
 /* Waits for room for a request, and for its answer if it has one. */
-static int lane_await_room(struct tcp_lane *lane, const struct tcp_link *l, size_t size,
+static int lane_await_room(struct tcp_lane *lane, struct tcp_link *l, size_t size,
                            const struct tcp_pending *pending, uint64_t until)
 {
     struct loco_wait wait = {.until = until};
 
     while (!lane_link_is_broken(l)) {
-        if (tcp_lane_has_room(lane, size) && (!pending || lane_may_ask(lane, pending)))
+        if (tcp_lane_has_room(lane, &l->share, size) && (!pending || lane_may_ask(lane, pending)))
             return 0;
         if (tcp_now() >= until)
             return -ETIMEDOUT;
@@ -183,15 +196,16 @@ static void lane_put(struct tcp_lane *lane, struct tcp_request r, const void *da
     lane->out += size;
 }
 
-static int lane_post(struct tcp_lane *lane, const struct tcp_link *l, struct tcp_request r,
+static int lane_post(struct tcp_lane *lane, struct tcp_link *l, struct tcp_request r,
                      const void *data, size_t size)
 {
     lane_put(lane, r, data, size);
-    if (tcp_holds(lane->tcp) && r.operation == TCP_WRITE) {
+    tcp_lane_note(lane, &l->share, sizeof r + size);
+    if (tcp_holds(lane->tcp) && r.operation == TCP_WRITE)
         atomic_store_explicit(&lane->held, true, memory_order_relaxed);
-        return 0;
-    }
-    return lane_send_up_to(lane, l, lane_posted(lane));
+    else
+        tcp_lane_send(lane);
+    return lane_link_is_broken(l) ? -ECONNRESET : 0;
 }
 
 int tcp_lane_post(struct tcp_link *l, struct tcp_request r, const void *data, size_t size)
@@ -309,19 +323,6 @@ void tcp_lane_send_answers(struct tcp_lane *lane)
 
 /* --- what a thread holds -------------------------------------------------------------------- */
 
-void tcp_lane_send_held(struct tcp_lane *lane)
-{
-    struct loco_wait wait = {.until = UINT64_MAX};
-    const uint64_t up_to = lane_posted(lane);
-    for (lane_send_some(lane); !lane_has_sent(lane, up_to) && !atomic_load(&lane->broken);
-         lane_send_some(lane)) {
-        pthread_mutex_unlock(&lane->lock);
-        tcp_serve_in_wait(lane->tcp, lane);
-        loco_host_relax(NULL, &wait);
-        pthread_mutex_lock(&lane->lock);
-    }
-}
-
 void tcp_lanes_send_held(struct tcp *t)
 {
     struct tcp_lane *lane = atomic_load_explicit(&t->lanes, memory_order_acquire);
@@ -330,7 +331,7 @@ void tcp_lanes_send_held(struct tcp *t)
         if (!atomic_load_explicit(&lane->held, memory_order_relaxed))
             continue;
         pthread_mutex_lock(&lane->lock);
-        tcp_lane_send_held(lane);
+        tcp_lane_send(lane);
         pthread_mutex_unlock(&lane->lock);
     }
 }
@@ -501,18 +502,6 @@ static void lane_remove_link(struct tcp_lane *lane, const struct tcp_link *l)
     *at = l->beside;
 }
 
-/* Posts a request, for which the output has room. What the kernel does not take now is sent with
- * the answers. */
-static void lane_post_without_wait(struct tcp_lane *lane, struct tcp_request r, const void *data,
-                                   size_t size)
-{
-    lane_put(lane, r, data, size);
-    atomic_store_explicit(&lane->owes, true, memory_order_relaxed);
-    lane_send_some(lane);
-    if (atomic_load_explicit(&lane->owes, memory_order_relaxed))
-        tcp_wake(lane->tcp);
-}
-
 int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_greeting *g,
                   uint64_t until)
 {
@@ -525,7 +514,7 @@ int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_gr
         atomic_store(&l->broken, true);
     int rc = lane_await_room(lane, l, sizeof r + sizeof *g, NULL, until);
     if (!rc)
-        lane_post_without_wait(lane, r, g, sizeof *g);
+        lane_post(lane, l, r, g, sizeof *g);
     if (rc == -ETIMEDOUT) {
         lane_remove_link(lane, l);
         lane_free_index(lane, l->index);
@@ -537,14 +526,15 @@ int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_gr
 
 /* Tells the other end that the link is closed, which frees its index. If there is no room for that,
  * the index stays taken. */
-static void lane_say_closed(struct tcp_lane *lane, uint16_t index)
+static void lane_say_closed(struct tcp_lane *lane, struct tcp_link *l)
 {
-    const struct tcp_request r = {.operation = TCP_END_LINK, .link = index};
+    const struct tcp_request r = {.operation = TCP_END_LINK, .link = l->index};
 
-    if (!tcp_lane_has_room(lane, sizeof r))
+    if (!tcp_lane_has_room(lane, &l->share, sizeof r))
         return;
-    lane_free_index(lane, index);
-    lane_post_without_wait(lane, r, NULL, 0);
+    lane_free_index(lane, l->index);
+    lane_put(lane, r, NULL, 0);
+    tcp_lane_send(lane);
 }
 
 void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *l)
@@ -554,7 +544,7 @@ void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *l)
     lane_remove_link(lane, l);
     lane_forget_answers(lane, l);
     if (!atomic_load(&lane->broken))
-        lane_say_closed(lane, l->index);
+        lane_say_closed(lane, l);
     pthread_mutex_unlock(&lane->lock);
 }
 

@@ -1,9 +1,9 @@
 /*
  * Links of the tcp fabric: how operations are posted, and when they are done.
  *
- * When a post returns, the kernel has the operation, or will get it when the thread releases what
- * it holds. The source may be used again. So a write is done at once, unless an earlier operation
- * of its link still waits for an answer: operations are done in order.
+ * When a post returns, the kernel has the operation, or gets it from the lane's output or log. The
+ * source may be used again. So a write is done at once, unless an earlier operation of its link
+ * still waits for an answer: operations are done in order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -115,13 +115,16 @@ static bool link_is_network_memory(const struct tcp_link *l, const void *memory,
 
 /* --- operations --------------------------------------------------------------------------- */
 
-/* Held writes count as one write. They are counted before they are collected: so all that are
- * counted are in the output when the caller posts. */
-static void link_count_held(struct tcp_link *l)
+/* Held writes of the link count as one write. They are counted before they are collected: so all
+ * that are counted are in the output when the caller posts. What others hold is left where it is:
+ * for that there may be no room. */
+static void link_collect_held(struct tcp_link *l, struct tcp_lane *lane)
 {
-    if (atomic_load_explicit(&l->held, memory_order_relaxed) &&
-        atomic_exchange_explicit(&l->held, false, memory_order_acquire))
-        l->last_write = ++l->sequence;
+    if (!atomic_load_explicit(&l->held, memory_order_relaxed) ||
+        !atomic_exchange_explicit(&l->held, false, memory_order_acquire))
+        return;
+    l->last_write = ++l->sequence;
+    tcp_lane_collect(lane);
 }
 
 static struct tcp_link *link_begin(struct loco_link *base)
@@ -131,8 +134,7 @@ static struct tcp_link *link_begin(struct loco_link *base)
     if (!link_lane(l))
         return l;
     pthread_mutex_lock(&link_lane(l)->lock);
-    link_count_held(l);
-    tcp_lane_collect(link_lane(l));
+    link_collect_held(l, link_lane(l));
     return l;
 }
 

@@ -7,7 +7,7 @@
  * thread, or a thread that waits, places what the peers of its nodes write, executes their reads
  * and atomics, and answers their flushes. Another thread reports events to the core.
  *
- * A write is done as soon as the kernel has its bytes, or they are held (loco_hold). It is placed
+ * A write is done as soon as the kernel or the fabric has its bytes. It is placed
  * after all earlier writes of its link, word by word in the order of addresses, each aligned 8-byte
  * word by one store. A flush goes the same way and is echoed, so the echo says that the writes
  * before it are placed. The peer's process executes atomics. A node's operations on its own memory
