@@ -26,6 +26,9 @@ work=$build/mutants/work
 
 field() { sed -n "s/^$1: //p" "$2"; }
 
+# objects_of SOURCE...: an object without a source is of a file that is gone.
+objects_of() { printf "$build/obj/%s.o " "${@%.c}"; }
+
 # soak_of PROGRAM WORKLOAD SEEDS [FIRST]: runs the workload and prints the end of its output.
 soak_of() {
     "$1" --quiet --limit "${LIMIT:-120}" --only "$2" --seeds "$3" --from "${4:-1}" 2>"$dir/said"
@@ -52,7 +55,7 @@ make_mutant() {
             "$tests"/nodes.o "$build"/obj/channels/loco-sim/{history,linear,models}.o \
             "$build"/libloco.a "${libraries[@]}"
     else
-        $sim_link -o "$dir/soak" "$dir/broken.o" "$tests"/sim/{soak,workload*}.o \
+        $sim_link -o "$dir/soak" "$dir/broken.o" $(objects_of tests/sim/{soak,workload*}.c) \
             "$build"/libloco-sim.a "$build"/sim/libloco.a "${libraries[@]}"
     fi
 }
@@ -91,7 +94,7 @@ try_mutant() {
 }
 
 export build compile link sim_compile sim_link sound work
-export -f field soak_of error make_mutant try_mutant
+export -f field objects_of soak_of error make_mutant try_mutant
 # bash cannot export an array, so the commands are exported as strings.
 try_quoted="libraries=(${libraries[*]@Q}); try_mutant \"\$1\""
 

@@ -103,6 +103,42 @@ static const struct loco_sim_workload owned_var_pull = {
     .act = pull_act,
 };
 
+/* The same for reads, many of which are given up: what they fetch arrives later. */
+static int short_open(struct loco_manager *m, void *object)
+{
+    return loco_owned_var_init(object, m, NULL, "short", 0, LOCO_ALL, sizeof(uint64_t));
+}
+
+static void give_up_act(struct loco_sim_actor *a)
+{
+    uint64_t value;
+
+    for (uint64_t i = 1; i <= 8; i++) {
+        if (a->node == 0) {
+            int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_STORE, 0, i, 0);
+            loco_owned_var_store(a->object, &i);
+            loco_sim_history_return(a->history, op, true, 0);
+            loco_sim_actor_dawdle(a, 300);
+            continue;
+        }
+        loco_owned_var_read_timed(a->object, &value, loco_sim_actor_draw(a, 200));
+        int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_LOAD, 0, 0, 0);
+        LOCO_SIM_EXPECT(a, loco_owned_var_read(a->object, &value) == 0);
+        loco_sim_history_return(a->history, op, true, value);
+    }
+}
+
+static const struct loco_sim_workload owned_var_given_up = {
+    .name = "owned_var_given_up",
+    .nodes = 2,
+    .threads = 1,
+    .model = word_model,
+    .object_size = sizeof(struct loco_owned_var),
+    .open = short_open,
+    .close = wide_close,
+    .act = give_up_act,
+};
+
 /* --- barrier: writes posted before it are placed after it ------------------------------------- */
 
 struct barred {
@@ -208,6 +244,7 @@ static const struct loco_sim_workload barrier_global = {
 const struct loco_sim_workload *const workloads[] = {
     &owned_var_push,
     &owned_var_pull,
+    &owned_var_given_up,
     &barrier,
     &barrier_global,
     &workload_atomic_var,
