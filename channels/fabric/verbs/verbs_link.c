@@ -267,6 +267,8 @@ int verbs_read(struct loco_link *base, struct loco_remote from, void *to, size_t
     struct verbs_link *l = link_begin(base);
     const struct verbs_arena *target = link_target(l, from, size);
 
+    if (link_is_broken(l))
+        return link_end(l, -ECONNRESET);
     if (!target)
         return link_end(l, link_fail(l, -ERANGE));
     if (!link_describe(l, to, size))
@@ -283,6 +285,8 @@ static int link_post_atomic(struct loco_link *base, struct loco_remote at,
     struct verbs_link *l = link_begin(base);
     const struct verbs_arena *target = link_target(l, at, sizeof *old);
 
+    if (link_is_broken(l))
+        return link_end(l, -ECONNRESET);
     if (!target || at.offset % sizeof *old)
         return link_end(l, link_fail(l, -ERANGE));
     if (!link_describe(l, old, sizeof *old))
