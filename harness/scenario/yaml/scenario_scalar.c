@@ -128,7 +128,8 @@ static bool name_fits(const char *name)
     return true;
 }
 
-const char scenario_names_allowed[] = "up to 64 letters, digits, '_' and '-', the first a letter or '_'";
+const char scenario_names_allowed[] =
+    "up to 64 letters, digits, '_' and '-', the first a letter or '_'";
 
 bool scenario_name_fits(const char *name)
 {
