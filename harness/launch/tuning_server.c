@@ -230,6 +230,12 @@ static bool server_gets_on(struct hil_tuning_server *s)
     return s->reached_ns > before_ns && s->reached_ns < s->begun_ns + s->needed_ns;
 }
 
+/* Nobody knows whether the change will be made, so it is not refused as a whole. */
+static json_t *server_no_answer(void)
+{
+    return json_pack("{s:[], s:s}", "applied", "refused", "the nodes do not answer");
+}
+
 static void server_turn(struct hil_tuning_server *s)
 {
     const struct hil_state *state = server_state(s);
@@ -239,7 +245,7 @@ static void server_turn(struct hil_tuning_server *s)
     if (s->posted && server_is_answered(state->tuning))
         server_end_first(s, server_outcome(s));
     else if (s->posted && hil_clock_monotonic() - s->posted_ns > PATIENCE_NS + s->needed_ns)
-        server_end_first(s, json_pack("{s:s}", "refused", "the nodes do not answer"));
+        server_end_first(s, server_no_answer());
     if (!s->posted && s->queued)
         server_post(s);
     if (atomic_load(&state->pace.paused))

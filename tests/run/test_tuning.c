@@ -533,6 +533,23 @@ Test(tuning, what_the_model_refuses_is_told)
     cr_expect_eq(events_of(out, "set", "control[1].duty_min", &step, &value), 0);
 }
 
+enum { LOOPS, WRITER }; /* the launcher's children in virtual time */
+
+/* Nobody knows then whether the change will be made. */
+Test(tuning, nodes_that_stand_still_do_not_answer)
+{
+    struct process p = start_virtual(in_workspace("out"));
+    struct family f = {.parent = p.pid};
+
+    cr_assert(wait_until(find_children, &f, 20));
+    kill(f.children[LOOPS], SIGSTOP);
+    struct ended e = set("converter[0].esr_ohm=0.05");
+    kill(f.children[LOOPS], SIGCONT);
+    expect_status(&e, 1);
+    expect_said(&e, "the nodes do not answer");
+    end_run(&p);
+}
+
 Test(tuning, a_run_that_is_not_there_cannot_be_set)
 {
     struct ended e = run_command("hiloco set no-such-run a=1");
