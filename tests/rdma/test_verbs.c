@@ -132,13 +132,19 @@ static void flush_with(bool nothing)
     }
     cr_assert_eq(atomic_load(&e->link->done), e->number);
 
-    /* An atomic behind the write has flushed it already: the ticket is its own. */
+    /* A read behind the write has flushed it already: the ticket is its own. */
     uint64_t before = atomic_load(&e->link->flushed);
     e->fabric->ops->write(next(e), there(0), &before, sizeof before);
-    e->fabric->ops->fetch_add(next(e), there(1), 1, word(e, 1));
+    e->fabric->ops->read(next(e), there(1), word(e, 1), sizeof(uint64_t));
     wait_done(e);
     cr_assert_eq(e->fabric->ops->flush(e->link), atomic_load(&e->link->flushed));
     cr_assert_gt(atomic_load(&e->link->flushed), before);
+
+    /* An atomic has not: what it wrote may not be placed either. */
+    e->fabric->ops->fetch_add(next(e), there(1), 1, word(e, 1));
+    wait_done(e);
+    before = atomic_load(&e->link->flushed);
+    cr_assert_gt(e->fabric->ops->flush(e->link), before);
     close_pair(pair);
 }
 
