@@ -4,11 +4,9 @@
  * fastest rate is solved by the Taylor series of its states, which is exact except for rounding,
  * and the first event is found on the series' polynomials.
  */
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "series.h"
 #include "stretch.h"
@@ -166,8 +164,6 @@ static double series_falls(const struct series_guard *g)
         high = series_root(series_slope, g, 0, 1);
     if (!(series_value(g, high) < 0))
         return 1;
-    if (low == 0 && !(g->c[0] > 0))
-        return 0;
     return series_root(series_value, g, low, high);
 }
 
@@ -224,18 +220,6 @@ static void series_arrive(const struct series *s, const struct series_part *p, d
     }
 }
 
-static int series_too_many(const struct series *s, double rate)
-{
-    char line[160];
-
-    snprintf(line, sizeof line,
-             "its inductors and capacitors oscillate too often within a step; allowed: a step of "
-             "at most %.3g s",
-             STRETCHES_MAX * series_part_rad / rate);
-    s->log(s->log_arg, line);
-    return -ERANGE;
-}
-
 int series_by_diodes(const struct series *s, const double *duty, const double *source_v,
                      const double *enable, double *x, double t)
 {
@@ -253,5 +237,5 @@ int series_by_diodes(const struct series *s, const double *duty, const double *s
         if (!(left > 1e-12 * t))
             return 0;
     }
-    return series_too_many(s, rate);
+    return stretch_refuse(s->log, s->log_arg, series_part_rad / rate);
 }

@@ -213,16 +213,22 @@ int stretch_all_off(const struct circuit *circuit, const struct circuit_topology
     return stretch_too_many(circuit);
 }
 
-int stretch_too_many(const struct circuit *circuit)
+int stretch_refuse(hil_log_fn *log, void *log_arg, double longest_s)
 {
     char line[160];
 
     snprintf(line, sizeof line,
              "its inductor and capacitor oscillate too often within a step; allowed: a step of at "
              "most %.3g s",
-             STRETCHES_MAX * 0.5 * sqrt(circuit->inductance_h * circuit->capacitance_f));
-    circuit->log(circuit->log_arg, line);
+             STRETCHES_MAX * longest_s);
+    log(log_arg, line);
     return -ERANGE;
+}
+
+int stretch_too_many(const struct circuit *circuit)
+{
+    return stretch_refuse(circuit->log, circuit->log_arg,
+                          0.5 * sqrt(circuit->inductance_h * circuit->capacitance_f));
 }
 
 void stretch_off_output(const struct circuit *circuit, const struct circuit_topology *topology,

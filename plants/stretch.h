@@ -56,4 +56,7 @@ enum { STRETCHES_MAX = 100000 };
 /* Logs that a step would need more than STRETCHES_MAX. Returns -ERANGE. */
 int stretch_too_many(const struct circuit *circuit);
 
+/* The same for stretches that are at most this long. */
+int stretch_refuse(hil_log_fn *log, void *log_arg, double longest_s);
+
 #endif

@@ -53,10 +53,10 @@ struct loco_ticket_lock {
     bool second;          /* the newest claim is in the second of this node's words */
     uint16_t handover;
     uint32_t host;
-    uint32_t count; /* of locks at the host */
-    uint32_t index; /* of next_ticket, in `words` */
-    uint64_t
-        inside; /* the host's now_serving while this node is in, if the CPU does not reach it */
+    uint32_t count;  /* of locks at the host */
+    uint32_t index;  /* of next_ticket, in `words` */
+    uint64_t inside; /* the host's now_serving while this node is in, where the CPU does not reach
+                      * it */
     struct loco_atomic_array *words;
 };
 

@@ -92,22 +92,21 @@ static bool capacity_find_key(const struct hil_arguments *a, struct capacity_loo
 static int capacity_find_loops(struct capacity *c)
 {
     const struct hil_system *s = c->scenario->system;
-    unsigned node = 0;
 
-    for (const struct hil_array *array = s->node_arrays; node < s->node_count; array++) {
-        struct capacity_loop *l = &c->loops[c->count++];
+    if (s->node_array_count > LOOPS_MAX) {
+        fprintf(stderr, "--capacity takes scenarios of up to %d arrays of nodes\n", LOOPS_MAX);
+        return -EINVAL;
+    }
+    for (; c->count < s->node_array_count; c->count++) {
+        const struct hil_array *array = &s->node_arrays[c->count];
+        struct capacity_loop *l = &c->loops[c->count];
         *l = (struct capacity_loop){.array = array,
                                     .period_us =
                                         (double)s->nodes[array->first].timing.period_ns * 1e-3,
                                     .fails = -1,
                                     .holds = RUNGS};
-        node = array->first + array->count;
         if (!capacity_find_key(c->arguments, l))
             return -EINVAL;
-        if (c->count == LOOPS_MAX && node < s->node_count) {
-            fprintf(stderr, "--capacity takes scenarios of up to %d arrays of nodes\n", LOOPS_MAX);
-            return -EINVAL;
-        }
     }
     return 0;
 }

@@ -6,11 +6,8 @@
  * a given factor replaces it or not. So neither more components nor a given factor changes what the
  * others get.
  */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../base/random.h"
 #include "general.h"
