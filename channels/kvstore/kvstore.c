@@ -217,8 +217,10 @@ static bool call_begin(struct loco_kvstore *s, size_t i)
 /* Finds a free call. Returns its number, or -EBUSY. */
 static int call_find(struct loco_kvstore *s, enum loco_kv_kind kind, uint64_t key)
 {
-    static const unsigned sorts[] = {
-        [LOCO_KV_UPDATE] = 1, [LOCO_KV_INSERT] = 2, [LOCO_KV_DELETE] = 2};
+    static const unsigned sorts[] = {[LOCO_KV_UPDATE] = 1,
+                                     [LOCO_KV_COMPARE_SWAP] = 1,
+                                     [LOCO_KV_INSERT] = 2,
+                                     [LOCO_KV_DELETE] = 2};
     const size_t first = (size_t)sorts[kind] * s->config.calls;
 
     if (atomic_load_explicit(&s->left, memory_order_relaxed) > 0 && call_would_follow(s, kind, key))
@@ -269,8 +271,9 @@ void kv_calls_move_on(struct loco_kvstore *s)
     }
 }
 
+/* *got is what a compare_swap expects, or where a read's value goes. */
 static void call_start(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t key,
-                       const void *value)
+                       const void *value, const void *got)
 {
     switch (kind) {
     case LOCO_KV_READ:
@@ -284,6 +287,9 @@ static void call_start(struct loco_kv_op *op, enum loco_kv_kind kind, uint64_t k
         break;
     case LOCO_KV_DELETE:
         loco_kv_start_delete(op, key);
+        break;
+    case LOCO_KV_COMPARE_SWAP:
+        loco_kv_start_compare_swap(op, key, got, value);
         break;
     }
 }
@@ -329,13 +335,13 @@ static int call_and_wait(struct loco_kvstore *s, enum loco_kv_kind kind, uint64_
         return taken;
     const size_t i = (size_t)taken;
     struct loco_kv_op *op = loco_kv_window_op(s->calls[i], 0);
-    call_start(op, kind, key, value);
+    call_start(op, kind, key, value, got);
     if (call_wait(s, op, &wait)) {
         call_leave(s, i);
         return -ETIMEDOUT;
     }
     int rc = op->result;
-    if (!rc && got)
+    if (got && rc == (kind == LOCO_KV_READ ? 0 : -ECANCELED))
         memcpy(got, op->value, s->config.value_size);
     call_free(s, i);
     return rc;
@@ -363,6 +369,31 @@ int loco_kvstore_read_timed(struct loco_kvstore *s, uint64_t key, void *value, u
     return call_and_wait(s, LOCO_KV_READ, key, NULL, value, timeout_ns);
 }
 
+int loco_kvstore_compare_swap_timed(struct loco_kvstore *s, uint64_t key, void *expected,
+                                    const void *desired, uint64_t timeout_ns)
+{
+    return call_and_wait(s, LOCO_KV_COMPARE_SWAP, key, desired, expected, timeout_ns);
+}
+
+int loco_kvstore_next_timed(struct loco_kvstore *s, uint64_t *cursor, uint64_t *key, void *value,
+                            uint64_t timeout_ns)
+{
+    const struct loco_wait wait = loco_wait_for(s->channel.mgr, timeout_ns);
+    uint64_t at = *cursor, hash;
+
+    while (kv_index_next(s->index, &at, &hash)) {
+        *key = kv_key(hash);
+        const int rc =
+            loco_kvstore_read_timed(s, *key, value, loco_time_left(s->channel.mgr, &wait));
+        if (rc == -ETIMEDOUT || rc == -EPERM)
+            return rc;
+        *cursor = at;
+        if (rc != -ENOENT)
+            return rc;
+    }
+    return -ENOENT;
+}
+
 int loco_kvstore_insert(struct loco_kvstore *s, uint64_t key, const void *value)
 {
     return loco_kvstore_insert_timed(s, key, value, UINT64_MAX);
@@ -381,4 +412,15 @@ int loco_kvstore_delete(struct loco_kvstore *s, uint64_t key)
 int loco_kvstore_read(struct loco_kvstore *s, uint64_t key, void *value)
 {
     return loco_kvstore_read_timed(s, key, value, UINT64_MAX);
+}
+
+int loco_kvstore_compare_swap(struct loco_kvstore *s, uint64_t key, void *expected,
+                              const void *desired)
+{
+    return loco_kvstore_compare_swap_timed(s, key, expected, desired, UINT64_MAX);
+}
+
+int loco_kvstore_next(struct loco_kvstore *s, uint64_t *cursor, uint64_t *key, void *value)
+{
+    return loco_kvstore_next_timed(s, cursor, key, value, UINT64_MAX);
 }

@@ -22,6 +22,7 @@ struct loco_kv_window {
     struct loco_kv_op *young[KV_BATCH]; /* started, but not yet looked up */
     unsigned young_count;
     struct loco_kv_op *last[KV_LINES]; /* the last operation in the line for a lock */
+    unsigned char *swaps;              /* two values for each operation */
     void *memory;                      /* the operations' words and copies */
     size_t memory_size;
     struct loco_remote where;

@@ -45,7 +45,7 @@ struct kv_index {
     struct index_line *lines;
     struct index_use *uses; /* by slot */
     uint32_t line_count;
-    uint32_t slots; /* at each host */
+    uint32_t hosts, slots; /* slots: at each host */
     unsigned slot_bits;
     pthread_mutex_t lock; /* of changes */
     uint32_t *elsewhere;  /* by home line: how many of its words are in other lines */
@@ -106,6 +106,7 @@ int kv_index_open(struct kv_index **index, uint32_t hosts, uint32_t slots, size_
         free(x);
         return -ENOMEM;
     }
+    x->hosts = hosts;
     x->slots = slots;
     x->slot_bits = bits;
     x->line_count = (uint32_t)lines;
@@ -263,6 +264,17 @@ struct kv_place kv_index_find(const struct kv_index *x, uint64_t hash)
 struct kv_place kv_index_guess(const struct kv_index *x, uint64_t hash)
 {
     return index_look_everywhere(x, hash, false);
+}
+
+bool kv_index_next(const struct kv_index *x, uint64_t *at, uint64_t *hash)
+{
+    for (const uint64_t end = (uint64_t)x->hosts * x->slots; *at < end;) {
+        const struct index_use *use = &x->uses[(*at)++];
+        *hash = atomic_load_explicit(&use->hash, memory_order_relaxed);
+        if (atomic_load_explicit(&use->counter, memory_order_relaxed) > 0)
+            return true;
+    }
+    return false;
 }
 
 void kv_index_prefetch(const struct kv_index *x, uint64_t hash)

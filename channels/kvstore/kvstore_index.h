@@ -37,12 +37,25 @@ static inline uint64_t kv_hash(uint64_t key)
     return key ^ (key >> 33);
 }
 
+/* Returns the key with this hash. */
+static inline uint64_t kv_key(uint64_t hash)
+{
+    hash = (hash ^ (hash >> 33)) * 0x9cb4b2f8129337dbu;
+    hash = (hash ^ (hash >> 33)) * 0x4f74430c22a54005u;
+    return hash ^ (hash >> 33);
+}
+
 /* Returns where the key is. The host is KV_NOWHERE if the key is not there. */
 struct kv_place kv_index_find(const struct kv_index *index, uint64_t hash);
 
 /* The same, but the place is a guess, without a counter: about once in four billion look-ups the
  * slot is another key's. KV_NOWHERE is certain. */
 struct kv_place kv_index_guess(const struct kv_index *index, uint64_t hash);
+
+/* Finds the first slot from *at on that is in use, in the order of their numbers, and sets *hash to
+ * its key. *at is then the next slot. Returns false if there is none. A key that is there all the
+ * time is found by going through all slots from 0. */
+bool kv_index_next(const struct kv_index *index, uint64_t *at, uint64_t *hash);
 
 /* Adds a key that is not there. Returns 0, or -ENOMEM: there are more keys than it was opened for.
  */

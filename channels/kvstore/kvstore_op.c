@@ -4,6 +4,7 @@
  *
  *      read        guess --> read slot --> judge       (unclear: look up, read slot, judge)
  *      update      lock --> look up --> write value and checksum --> release
+ *      swap        lock --> look up --> read slot --> as an update, if the value is as expected
  *      insert      lock --> look up --> write slot, not valid --> broadcast
  *                       --> all have it --> valid bit on --> release
  *      delete      lock --> look up --> valid bit off, placed --> broadcast
@@ -15,6 +16,9 @@
  * cleared bit is placed, an update when its checksum is placed. Each of these is one word. The lock
  * puts the changes of one key in an order. From the moment of an insert to the moment of the next
  * delete the key is "there", with the value of the newest checksum.
+ *
+ * A swap reads the slot while it holds the lock. So nobody changes the key between its read and its
+ * write; and if the value is not as expected, the swap takes effect at its read.
  *
  * A read fetches the words of a slot one by one, in any order: word 0 at one moment, the checksum
  * at another. It ends in one of three ways.
@@ -219,16 +223,47 @@ static void read_begin(struct loco_kv_op *op)
 
 /* --- update ---------------------------------------------------------------------------------- */
 
-static bool update_locked(struct loco_kv_op *op, int error)
+static bool update_write(struct loco_kv_op *op)
 {
     const struct kv_slots *slots = kv_op_store(op)->slots;
 
-    (void)error;
-    if (!kv_op_look_up(op))
-        return kv_lock_release(op, -ENOENT);
     kv_slot_seal(slots, op->copy, op->hash, op->counter);
     int rc = slot_write(op, KV_VALUE_AT, op->value, kv_slot_size(slots) - KV_VALUE_AT);
     return rc ? kv_lock_release(op, rc) : slot_release_placed(op);
+}
+
+static bool update_locked(struct loco_kv_op *op, int error)
+{
+    (void)error;
+    return kv_op_look_up(op) ? update_write(op) : kv_lock_release(op, -ENOENT);
+}
+
+/* --- compare_swap ---------------------------------------------------------------------------- */
+
+/* What the slot says holds until the lock is released. So a value that is not whole stays so: its
+ * writer was lost. */
+static bool swap_judge(struct loco_kv_op *op, int error)
+{
+    const struct loco_kvstore *s = kv_op_store(op);
+    const size_t size = s->config.value_size;
+
+    if (error)
+        return kv_lock_release(op, error);
+    const enum kv_seen seen = kv_slot_judge(s->slots, op->copy, op->hash, op->counter);
+    if (seen != KV_PRESENT)
+        return kv_lock_release(op, seen == KV_ABSENT ? -ENOENT : -EAGAIN);
+    if (memcmp(op->value, op->expected, size) != 0)
+        return kv_lock_release(op, -ECANCELED);
+    memcpy(op->value, op->desired, size);
+    return update_write(op);
+}
+
+static bool swap_locked(struct loco_kv_op *op, int error)
+{
+    (void)error;
+    if (!kv_op_look_up(op))
+        return kv_lock_release(op, -ENOENT);
+    return slot_read(op, op->copy, kv_slot_size(kv_op_store(op)->slots), swap_judge);
 }
 
 /* --- insert ---------------------------------------------------------------------------------- */
@@ -325,6 +360,7 @@ kv_step *kv_held_step(const struct loco_kv_op *op)
         [LOCO_KV_INSERT] = insert_locked,
         [LOCO_KV_UPDATE] = update_locked,
         [LOCO_KV_DELETE] = delete_locked,
+        [LOCO_KV_COMPARE_SWAP] = swap_locked,
     };
 
     return steps[op->kind];
@@ -455,6 +491,16 @@ void loco_kv_start_delete(struct loco_kv_op *op, uint64_t key)
     op_start_write(op, LOCO_KV_DELETE, key, NULL);
 }
 
+void loco_kv_start_compare_swap(struct loco_kv_op *op, uint64_t key, const void *expected,
+                                const void *desired)
+{
+    const size_t size = kv_op_store(op)->config.value_size;
+
+    memcpy(op->expected, expected, size);
+    memcpy(op->desired, desired ? desired : op->value, size);
+    op_start(op, LOCO_KV_COMPARE_SWAP, key);
+}
+
 bool loco_kv_poll(struct loco_kv_op *op)
 {
     struct loco_kv_window *w = op->window;
@@ -505,13 +551,24 @@ static size_t window_pitch(const struct loco_kv_window *w)
 
 static void window_lay_out(struct loco_kv_window *w)
 {
+    const size_t value_size = w->store->config.value_size;
+
     for (unsigned i = 0; i < w->size; i++) {
         unsigned char *at = (unsigned char *)w->memory + i * window_pitch(w);
         w->ops[i].window = w;
         w->ops[i].word = (uint64_t *)(void *)at;
         w->ops[i].copy = at + sizeof(uint64_t);
         w->ops[i].value = w->ops[i].copy + KV_VALUE_AT;
+        w->ops[i].expected = w->swaps + 2 * i * value_size;
+        w->ops[i].desired = w->ops[i].expected + value_size;
     }
+}
+
+static void window_free(struct loco_kv_window *w)
+{
+    free(w->ops);
+    free(w->swaps);
+    free(w);
 }
 
 int loco_kv_window_open(struct loco_kv_window **window, struct loco_kvstore *store, unsigned size)
@@ -525,13 +582,14 @@ int loco_kv_window_open(struct loco_kv_window **window, struct loco_kvstore *sto
     w->coherent = m->fabric->capabilities & LOCO_COHERENT;
     w->size = size;
     w->ops = calloc(size, sizeof *w->ops);
+    w->swaps = calloc(size, 2 * store->config.value_size);
     w->memory_size = size * window_pitch(w);
     pthread_mutex_lock(&m->lock);
-    int rc = w->ops ? loco_memory_cut(m, w->memory_size, &w->memory, &w->where) : -ENOMEM;
+    int rc =
+        w->ops && w->swaps ? loco_memory_cut(m, w->memory_size, &w->memory, &w->where) : -ENOMEM;
     pthread_mutex_unlock(&m->lock);
     if (rc) {
-        free(w->ops);
-        free(w);
+        window_free(w);
         return rc;
     }
     window_lay_out(w);
@@ -547,8 +605,7 @@ void loco_kv_window_close(struct loco_kv_window *w)
     pthread_mutex_lock(&m->lock);
     loco_memory_return(m, w->memory, w->memory_size, w->where);
     pthread_mutex_unlock(&m->lock);
-    free(w->ops);
-    free(w);
+    window_free(w);
 }
 
 struct loco_kv_op *loco_kv_window_op(struct loco_kv_window *w, unsigned i)

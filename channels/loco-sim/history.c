@@ -16,7 +16,7 @@ static const struct kind {
     [LOCO_SIM_STORE] = {"store", 1, false, "refused"},
     [LOCO_SIM_FETCH_ADD] = {"fetch_add", 1, true, "refused"},
     [LOCO_SIM_EXCHANGE] = {"exchange", 1, true, "refused"},
-    [LOCO_SIM_CAS] = {"cas", 2, true, "refused"},
+    [LOCO_SIM_CAS] = {"cas", 2, true, "missing"},
     [LOCO_SIM_PUSH] = {"push", 1, false, "full"},
     [LOCO_SIM_POP] = {"pop", 0, true, "empty"},
     [LOCO_SIM_ACQUIRE] = {"acquire", 1, false, "refused"},

@@ -35,7 +35,8 @@ enum loco_sim_history_code {
     LOCO_SIM_STORE,     /* (value) */
     LOCO_SIM_FETCH_ADD, /* (addend) -> old */
     LOCO_SIM_EXCHANGE,  /* (value) -> old */
-    LOCO_SIM_CAS,       /* (expected, desired) -> old; it took place when old == expected */
+    LOCO_SIM_CAS,       /* (expected, desired) -> old; it took place when old == expected. Of a map:
+                         * or refused: missing */
 
     LOCO_SIM_PUSH, /* (value) ok, or refused: full */
     LOCO_SIM_POP,  /* () -> value, or refused: empty */

@@ -144,7 +144,6 @@ static bool map_step(const struct loco_sim_model *model, struct loco_sim_model_s
 {
     const bool present = state->count == 1;
 
-    (void)model;
     switch (op->code) {
     case LOCO_SIM_INSERT:
         if (present)
@@ -159,6 +158,10 @@ static bool map_step(const struct loco_sim_model *model, struct loco_sim_model_s
     case LOCO_SIM_DELETE:
         state->count = 0;
         return model_gave(op, present);
+    case LOCO_SIM_CAS:
+        if (!present)
+            return model_gave(op, false);
+        return word_step(model, state, op);
     case LOCO_SIM_READ:
         return present ? model_gave_value(op, state->word[0]) : model_gave(op, false);
     default:

@@ -8,7 +8,7 @@
  *      word     one 64-bit variable: load, store, fetch_add, exchange, cas (old is returned)
  *      queue    bounded, first in first out: push may be full, pop empty
  *      lock     acquire, try_acquire and release by an owner
- *      map      the value of one key, or none: insert, update, delete, read
+ *      map      the value of one key, or none: insert, update, delete, read, cas
  *
  * All are strict: a try_acquire that is busy needs a holder, a pop that is empty needs an empty
  * queue. A model knows nothing of keys; the checker keeps a state for each key.

@@ -8,7 +8,8 @@
  *      trackers   from each node: a broadcast that tells the others of inserted and deleted keys
  *
  * A read takes no lock: it looks up the key in its own node's index, and reads the slot at the node
- * that the index says. An update takes the key's lock and overwrites the slot. An insert or a
+ * that the index says. An update takes the key's lock and overwrites the slot; a compare_swap reads
+ * the slot under the lock first. An insert or a
  * delete also changes every node's index, so it waits until every node's tracker has done that.
  * kvstore/kvstore_op.c has the algorithm, and the argument that it is linearizable.
  *
@@ -134,17 +135,22 @@ int loco_kvstore_stop_timed(struct loco_kvstore *store, uint64_t timeout_ns);
  * Each waits until it has taken effect, and returns
  *      0
  *      -EEXIST      insert: the store has the key
- *      -ENOENT      update, delete, read: the store does not have the key
+ *      -ENOENT      all others: the store does not have the key
+ *      -ECANCELED   compare_swap: the key has another value
  *      -ENOSPC      insert: the store holds `capacity` keys that this node has inserted
- *      -EAGAIN      read: the value was half-written for torn_ns
+ *      -EAGAIN      read: the value was half-written for torn_ns; compare_swap: by a lost node
  *      -ECONNRESET, -EOWNERDEAD    a node was lost: see above. A write may have taken effect
  *      -EPERM       the calling thread is not attached
- * *value has value_size bytes; a read changes it on success only. */
+ * *value has value_size bytes; a read changes it on success only. A compare_swap sets the key to
+ * *desired if its value is *expected, all bytes alike. After -ECANCELED *expected is the value that
+ * the key has; nothing else changes *expected. */
 
 int loco_kvstore_insert(struct loco_kvstore *store, uint64_t key, const void *value);
 int loco_kvstore_update(struct loco_kvstore *store, uint64_t key, const void *value);
 int loco_kvstore_delete(struct loco_kvstore *store, uint64_t key);
 int loco_kvstore_read(struct loco_kvstore *store, uint64_t key, void *value);
+int loco_kvstore_compare_swap(struct loco_kvstore *store, uint64_t key, void *expected,
+                              const void *desired);
 
 /* Do the same, but wait for at most `timeout_ns`; -ETIMEDOUT after that. The write may then take
  * effect at any later moment, or never; reading the key tells. The tracker finishes the operation,
@@ -159,6 +165,30 @@ int loco_kvstore_update_timed(struct loco_kvstore *store, uint64_t key, const vo
 int loco_kvstore_delete_timed(struct loco_kvstore *store, uint64_t key, uint64_t timeout_ns);
 int loco_kvstore_read_timed(struct loco_kvstore *store, uint64_t key, void *value,
                             uint64_t timeout_ns);
+int loco_kvstore_compare_swap_timed(struct loco_kvstore *store, uint64_t key, void *expected,
+                                    const void *desired, uint64_t timeout_ns);
+
+/*
+ * Reads the next key and its value, in no particular order. *cursor is 0 before the first key, and
+ * the store moves it on. Any number of cursors may be in use, and none has to be ended.
+ *
+ *      uint64_t cursor = 0, key;
+ *      while ((rc = loco_kvstore_next(store, &cursor, &key, value)) != -ENOENT)
+ *              if (rc == 0)
+ *                      use(key, value);
+ *
+ * Keys may come and go meanwhile. Each key that is given is read then: the key has that value at a
+ * moment within the call. Each key that is not given is missing at a moment between the first call
+ * and the end. So a key that is there all the time is given. It is given once, unless it is deleted
+ * and inserted again. The iteration as a whole is not one moment.
+ *
+ * Returns 0; -ENOENT: there are no more keys; -EAGAIN or -ECONNRESET, as a read of *key: its value
+ * cannot be read, and the next call goes on behind it; -EPERM; or, the timed call only, -ETIMEDOUT:
+ * the next call goes on at the same key. `value` may be NULL.
+ */
+int loco_kvstore_next(struct loco_kvstore *store, uint64_t *cursor, uint64_t *key, void *value);
+int loco_kvstore_next_timed(struct loco_kvstore *store, uint64_t *cursor, uint64_t *key,
+                            void *value, uint64_t timeout_ns);
 
 /* --- many at a time ---------------------------------------------------------------------- *
  *
@@ -175,12 +205,19 @@ int loco_kvstore_read_timed(struct loco_kvstore *store, uint64_t key, void *valu
  * polling does not matter. A thread with writes in flight must go on polling, since they hold
  * locks. */
 
-enum loco_kv_kind { LOCO_KV_READ, LOCO_KV_INSERT, LOCO_KV_UPDATE, LOCO_KV_DELETE };
+enum loco_kv_kind {
+    LOCO_KV_READ,
+    LOCO_KV_INSERT,
+    LOCO_KV_UPDATE,
+    LOCO_KV_DELETE,
+    LOCO_KV_COMPARE_SWAP,
+};
 
 struct loco_kv_op {
     int result;  /* once it is done: as the synchronous calls return */
     void *value; /* value_size bytes in the store's memory, aligned to 8. After a read with result
-                  * 0: what was read, until the next start. Before a write: what to write */
+                  * 0, or a compare_swap with -ECANCELED: what was read, until the next start.
+                  * Before a write: what to write */
     void *user;  /* the program's own */
 
     /* The rest belongs to the store. */
@@ -204,7 +241,8 @@ struct loco_kv_op {
     uint64_t *word;             /* 8 bytes of network memory, for results of atomics and fences */
     unsigned char *copy;        /* a slot in network memory, with `value` in it */
     struct loco_kv_window *window;
-    uint32_t wrote; /* the node that it wrote to; this node: to none yet */
+    uint32_t wrote;                    /* the node that it wrote to; this node: to none yet */
+    unsigned char *expected, *desired; /* the values of a compare_swap */
 };
 
 /* Opens a window of `size` operations for the calling thread. Returns 0 or -ENOMEM. Once the
@@ -217,12 +255,14 @@ void loco_kv_window_close(struct loco_kv_window *window);
 /* Returns the window's operation i, from 0. It is at rest at first. */
 struct loco_kv_op *loco_kv_window_op(struct loco_kv_window *window, unsigned i);
 
-/* Start an operation that is at rest, and do not wait. `value` is copied; NULL: the value is at
- * op->value already. */
+/* Start an operation that is at rest, and do not wait. `value`, `expected` and `desired` are
+ * copied; NULL for `value` or `desired`: it is at op->value already. */
 void loco_kv_start_read(struct loco_kv_op *op, uint64_t key);
 void loco_kv_start_insert(struct loco_kv_op *op, uint64_t key, const void *value);
 void loco_kv_start_update(struct loco_kv_op *op, uint64_t key, const void *value);
 void loco_kv_start_delete(struct loco_kv_op *op, uint64_t key);
+void loco_kv_start_compare_swap(struct loco_kv_op *op, uint64_t key, const void *expected,
+                                const void *desired);
 
 /* Whether the operation is done. Never waits on coherent memory; elsewhere for 10 ms at most, while
  * what another thread of the node has sent is not placed. Only the window's thread. */

@@ -19,6 +19,7 @@
 #include <optional>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 #include "loco.h"
 
@@ -631,6 +632,27 @@ template <typename T> class kvstore : pinned
         if (!unless(loco_kvstore_read_timed(&raw, key, &to.value, ns_of(timeout)), ENOENT))
             return std::nullopt;
         return to.value;
+    }
+    /* False when the store has another value, which `expected` then is. Throws ENOENT when it does
+     * not have the key. */
+    bool compare_swap(std::uint64_t key, T &expected, const T &desired, duration timeout = forever)
+    {
+        return unless(
+            loco_kvstore_compare_swap_timed(&raw, key, &expected, &desired, ns_of(timeout)),
+            ECANCELED);
+    }
+    /* Reads the next key, from cursor 0 on; nothing when there are no more. loco_kvstore_next says
+     * what that means while keys come and go. */
+    std::optional<std::pair<std::uint64_t, T>> next(std::uint64_t &cursor,
+                                                    duration timeout = forever)
+    {
+        unfilled<T> to;
+        std::uint64_t key;
+
+        if (!unless(loco_kvstore_next_timed(&raw, &cursor, &key, &to.value, ns_of(timeout)),
+                    ENOENT))
+            return std::nullopt;
+        return std::make_pair(key, to.value);
     }
     struct loco_kvstore *get()
     {

@@ -280,6 +280,9 @@ const struct loco_sim_workload *const workloads[] = {
     &workload_index,
     &kvstore_timed,
     &kvstore_timed_at_inserter,
+    &kvstore_swap,
+    &kvstore_swap_window,
+    &kvstore_iterate,
     &kvstore_mortal,
     NULL,
 };

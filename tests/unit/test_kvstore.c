@@ -137,6 +137,12 @@ static int update8(struct site *s, uint64_t key, uint64_t value)
     return loco_kvstore_update(&s->kv, key, &value);
 }
 
+/* Swaps from `expected` to `desired`. *expected gets what is there, if that is something else. */
+static int swap8(struct site *s, uint64_t key, uint64_t *expected, uint64_t desired)
+{
+    return loco_kvstore_compare_swap(&s->kv, key, expected, &desired);
+}
+
 /* Whether the key has this value. */
 static bool reads(struct site *s, uint64_t key, uint64_t value)
 {
@@ -193,6 +199,68 @@ static void operations_body(struct node *n)
 ON_EACH_FABRIC(operations_at_lock, 3, operations_body, &words_at_lock)
 ON_EACH_FABRIC(operations_at_inserter, 3, operations_body, &words_at_inserter)
 ON_EACH_FABRIC(operations_alone, 1, operations_body, &words_at_lock)
+
+static void swap_body(struct node *n)
+{
+    struct site s;
+    struct loco_kv_window *w;
+    uint64_t expected = 5;
+
+    site_open(&s, n, n->arg);
+    CHECK(n, swap8(&s, 7, &expected, 6) == -ENOENT && expected == 5);
+    meet(&s);
+    if (n->id == 0)
+        CHECK(n, insert8(&s, 7, 5) == 0 && swap8(&s, 7, &expected, 6) == 0 && expected == 5);
+    meet(&s);
+    CHECK(n, swap8(&s, 7, &expected, 9) == -ECANCELED && expected == 6 && reads(&s, 7, 6));
+    meet(&s);
+    CHECK(n, loco_kv_window_open(&w, &s.kv, 1) == 0);
+    struct loco_kv_op *op = loco_kv_window_op(w, 0);
+    for (uint64_t i = 0; i < 10;) { /* each node adds 10 */
+        struct loco_wait wait = {.until = UINT64_MAX};
+        *(uint64_t *)op->value = expected + 1;
+        loco_kv_start_compare_swap(op, 7, &expected, NULL);
+        while (!loco_kv_poll(op))
+            loco_relax(n->mgr, &wait);
+        CHECK(n, op->result == 0 || op->result == -ECANCELED);
+        i += op->result == 0;
+        expected = *(uint64_t *)op->value;
+    }
+    loco_kv_window_close(w);
+    meet(&s);
+    CHECK(n, reads(&s, 7, 6 + 10 * n->count));
+    site_close(&s);
+}
+
+ON_EACH_FABRIC(swaps_at_lock, 3, swap_body, &words_at_lock)
+ON_EACH_FABRIC(swaps_at_inserter, 3, swap_body, &words_at_inserter)
+
+/* Every key is given once, at each node, with its value. */
+static void iterate_body(struct node *n)
+{
+    struct site s;
+    enum { EACH = 20 };
+    uint64_t cursor = 0, key = 3, value = 4;
+    bool seen[3 * EACH] = {0};
+    unsigned given = 0;
+
+    site_open(&s, n, &words_at_lock);
+    CHECK(n, loco_kvstore_next(&s.kv, &cursor, &key, &value) == -ENOENT && value == 4);
+    meet(&s);
+    for (uint64_t i = n->id * EACH; i < (n->id + 1) * EACH; i++)
+        CHECK(n, insert8(&s, i, i + 1) == 0);
+    meet(&s);
+    for (cursor = 0; loco_kvstore_next(&s.kv, &cursor, &key, &value) == 0; given++) {
+        CHECK(n, key < 3 * EACH && value == key + 1 && !seen[key]);
+        seen[key % (3 * EACH)] = true;
+    }
+    CHECK(n, given == 3 * EACH);
+    cursor = 0;
+    CHECK(n, loco_kvstore_next(&s.kv, &cursor, &key, NULL) == 0);
+    site_close(&s);
+}
+
+ON_EACH_FABRIC(iteration, 3, iterate_body, NULL)
 
 static void config_body(struct node *n)
 {
@@ -438,6 +506,7 @@ static void torn_body(struct node *n)
     }
     meet(&s);
     CHECK(n, loco_kvstore_read(&s.kv, 1, &value) == -EAGAIN && value == 0);
+    CHECK(n, swap8(&s, 1, &value, 9) == -EAGAIN && value == 0);
     meet(&s);
     if (n->id == 1)
         CHECK(n, update8(&s, 1, 7) == 0);
@@ -704,6 +773,7 @@ static void lost_body(struct node *n)
     struct site s;
     uint64_t value;
     unsigned lost = 0, kept = 0, renewed = 0;
+    int rc = 0;
     const struct loco_kvstore_config *config = n->arg;
 
     site_open(&s, n, config);
@@ -718,18 +788,27 @@ static void lost_body(struct node *n)
     while (!loco_peer_lost(n->mgr, 2) && !loco_relax(n->mgr, &wait))
         ;
     for (uint64_t i = 0; i < 30; i++) {
-        int rc = loco_kvstore_read(&s.kv, i, &value);
+        rc = loco_kvstore_read(&s.kv, i, &value);
         CHECK(n, rc == -ECONNRESET || (rc == 0 && value == i));
         lost += rc == -ECONNRESET;
         kept += rc == 0;
     }
     CHECK(n, config->placement == LOCO_KV_AT_INSERTER ? kept == 0 : lost > 0 && kept > 0);
+    for (uint64_t cursor = 0, key;
+         (rc = loco_kvstore_next(&s.kv, &cursor, &key, &value)) != -ENOENT;) {
+        CHECK(n, key < 30 && (rc == -ECONNRESET || (rc == 0 && value == key)));
+        lost -= rc != 0;
+        kept -= rc == 0;
+        value = ~key; /* no key has it */
+        CHECK(n, swap8(&s, key, &value, 1) == (rc ? -ECONNRESET : -ECANCELED));
+    }
+    CHECK(n, lost == 0 && kept == 0);
     tally(&s, TALLY_IN, 1);
     while (tally_at(&s, 0, TALLY_IN) < 2 && !loco_relax(n->mgr, &wait))
         ;
     /* Lost keys whose lock is not lost can be deleted and inserted again. */
     for (uint64_t i = n->id; i < 30; i += 2) {
-        int rc = loco_kvstore_delete(&s.kv, i);
+        rc = loco_kvstore_delete(&s.kv, i);
         CHECK(n, rc == 0 || rc == -ECONNRESET);
         if (rc)
             continue;

@@ -166,6 +166,7 @@ static void channels_refuse(struct all *a)
     REFUSED(loco_kvstore_update(&a->kv, 1, value));
     REFUSED(loco_kvstore_delete(&a->kv, 1));
     REFUSED(loco_kvstore_read(&a->kv, 1, value));
+    REFUSED(loco_kvstore_compare_swap(&a->kv, 1, value, value));
     REFUSED(loco_kvstore_read_timed(&a->kv, 1, value, 0));
     REFUSED(loco_fence_pair(n->mgr, a->other));
     REFUSED(loco_fence_thread(n->mgr));
