@@ -10,15 +10,18 @@
 /* The nice of an autogroup that cannot be raised, or that others have raised. */
 enum { HIL_AUTOGROUP_KEPT = 100 };
 
+struct hil_autogroup {
+    int usual; /* the nice to put back; HIL_AUTOGROUP_KEPT: none */
+    int line;  /* to the keeper; -1: there is none */
+};
+
 /* The nice that the text of a /proc/PID/autogroup tells; HIL_AUTOGROUP_KEPT if it tells none. */
 int hil_autogroup_parse(const char *text);
 
-/* The nice of this process's group while no loops run. */
-int hil_autogroup_usual(void);
-
-/* Gives the group precedence, if the kernel permits. The loops' process takes it back after its
- * loops; the launcher does so, too, as the process may have been killed. */
-void hil_autogroup_raise(void);
-void hil_autogroup_put_back(int usual);
+/* Gives the group precedence, if the kernel permits. The group may be that of somebody's shell, so
+ * if this process is killed before it puts the nice back, a keeper does: a small process that waits
+ * for its end. */
+void hil_autogroup_raise(struct hil_autogroup *group);
+void hil_autogroup_put_back(struct hil_autogroup *group);
 
 #endif

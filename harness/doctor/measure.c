@@ -126,6 +126,7 @@ int hil_measure(const struct hil_patient *p, unsigned seconds, struct hil_measur
     struct spinner *s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct hil_clock clock;
     struct hil_tracefs fs;
+    struct hil_autogroup session;
     int rc = 0;
 
     if (s == MAP_FAILED)
@@ -134,9 +135,8 @@ int hil_measure(const struct hil_patient *p, unsigned seconds, struct hil_measur
     for (unsigned i = 0; i < p->executor_count; i++)
         s[i].measured.cpu = p->executors[i].cpu;
     count_stolen(p, s, -1);
-    const int usual = hil_autogroup_usual();
     if (p->priority > 0)
-        hil_autogroup_raise(); /* as for the real loops */
+        hil_autogroup_raise(&session); /* as for the real loops */
     const bool looks = hil_others_begin(&fs, p->executors, p->executor_count);
     for (unsigned turn = 0; !rc && turn < seconds; turn++) {
         rc = take_turn(p, &clock, s);
@@ -144,7 +144,7 @@ int hil_measure(const struct hil_patient *p, unsigned seconds, struct hil_measur
             let_cyclictest(p, s);
     }
     if (p->priority > 0)
-        hil_autogroup_put_back(usual);
+        hil_autogroup_put_back(&session);
     if (looks)
         name_others(p, &fs, s);
     count_stolen(p, s, 1);

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../base/autogroup.h"
 #include "../base/cpus.h"
 #include "../base/pulse.h"
 #include "../record/recorder.h"
@@ -43,7 +42,6 @@ struct launcher {
     struct hil_warnings warnings;
     struct hil_tuning_server *tuning; /* NULL: the run cannot be tuned */
     bool failed;                      /* a child failed, or something that the loops depend on */
-    int usual_nice;                   /* of the session's autogroup */
     unsigned writer_restarts;         /* number of restarts already reported */
     unsigned writers_hung;            /* of these, writers that stood still */
     uint64_t record_waits;            /* at the last look */
@@ -330,22 +328,9 @@ static int finish_results(struct launcher *l, struct hil_conclusion *conclusion,
     return rc;
 }
 
-/* A loop that was killed has not done so. */
-static void put_session_back(const struct launcher *l)
-{
-    const struct hil_scenario *s = l->scenario;
-
-    for (unsigned i = 0; s->mode == HIL_REALTIME && i < s->executor_count; i++)
-        if (hil_asks_for_real_time(&s->executors[i])) {
-            hil_autogroup_put_back(l->usual_nice);
-            return;
-        }
-}
-
 /* Called when the launcher was killed, and its executors with it. */
 static void end_inherited(void *launcher)
 {
-    put_session_back(launcher);
     remove_run_directory(launcher);
 }
 
@@ -403,7 +388,6 @@ static int run(struct launcher *l)
     struct hil_tracefs fs;
 
     const bool looks = look_at_others(l, &fs);
-    l->usual_nice = hil_autogroup_usual();
     int rc = hil_children_start(&l->children);
     if (!rc && l->run.recorder)
         rc = hil_recorder_start(l->run.recorder);
@@ -415,7 +399,6 @@ static int run(struct launcher *l)
     }
     atomic_store(&l->run.state->go, true);
     watch(l);
-    put_session_back(l);
     if (looks)
         name_others(l, &fs);
     hil_tuning_server_close(&l->tuning);

@@ -1,5 +1,6 @@
 /* Tests that what runs beside the loops shares their session, and that the session is raised. */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,30 +43,67 @@ Test(autogroup, a_deaf_process_stays_in_the_session)
  * changes nothing. */
 static int raise_and_put_back(void)
 {
+    struct hil_autogroup group, inner;
+
     setsid();
-    const int usual = hil_autogroup_usual();
-    if (usual != nice_now())
-        return 1;
-    hil_autogroup_raise();
+    const int usual = nice_now();
+    hil_autogroup_raise(&group);
     const int raised = nice_now();
-    if (raised != usual && (raised != -20 || hil_autogroup_usual() != HIL_AUTOGROUP_KEPT))
-        return 2;
-    if (geteuid() == 0 && usual != HIL_AUTOGROUP_KEPT && raised != -20)
-        return 3;
-    hil_autogroup_put_back(HIL_AUTOGROUP_KEPT);
+    if (raised != (geteuid() || usual == HIL_AUTOGROUP_KEPT ? usual : -20))
+        return 1;
+    hil_autogroup_raise(&inner);
+    hil_autogroup_put_back(&inner);
     if (nice_now() != raised)
-        return 4;
-    hil_autogroup_put_back(usual);
-    return nice_now() == usual ? 0 : 5;
+        return 2;
+    hil_autogroup_put_back(&group);
+    if (nice_now() != usual)
+        return 3;
+    hil_autogroup_put_back(&group);
+    return nice_now() == usual ? 0 : 4;
 }
 
-Test(autogroup, it_is_raised_and_put_back)
+static int status_of(int (*look)(void))
 {
     const pid_t child = fork();
     int status;
 
     if (child == 0)
-        _exit(raise_and_put_back());
+        _exit(look());
     cr_assert_eq(waitpid(child, &status, 0), child);
-    cr_expect_eq(WEXITSTATUS(status), 0);
+    return status;
+}
+
+Test(autogroup, it_is_raised_and_put_back)
+{
+    cr_expect_eq(status_of(raise_and_put_back), 0);
+}
+
+static void raise_and_be_killed(void)
+{
+    struct hil_autogroup group;
+
+    setpgid(0, 0);
+    hil_autogroup_raise(&group);
+    kill(0, SIGKILL); /* all of its process group */
+}
+
+/* Whether the session's nice is back after some time. */
+static int outlive_one_that_is_killed(void)
+{
+    setsid();
+    const int usual = nice_now();
+    const pid_t child = fork();
+
+    if (child == 0)
+        raise_and_be_killed();
+    waitpid(child, NULL, 0);
+    for (int i = 0; i < 6000 && nice_now() != usual; i++)
+        usleep(10000);
+    return nice_now() == usual ? 0 : 1;
+}
+
+/* The session may be that of a shell, which lives on. */
+Test(autogroup, one_that_is_killed_leaves_it_as_it_was)
+{
+    cr_expect_eq(status_of(outlive_one_that_is_killed), 0);
 }
