@@ -12,8 +12,8 @@ static const uint64_t RECEIVE_NS = 20000;
 /* Before a step that takes longer than this, held messages of other steps are sent. */
 static const uint64_t LONG_NS = 20000;
 
-/* A thread that is later than this, or takes so long for a step that was short before, stood still.
- */
+/* A thread that is later than this and than its shortest period, or takes so much longer for a step
+ * than for the one before, stood still. */
 static const uint64_t STALL_NS = 100000;
 
 __attribute__((cold)) static void count_stall(struct hil_executor *e, uint64_t ns)
@@ -161,7 +161,7 @@ static uint64_t await_step(struct hil_executor *e, const struct hil_pending *p)
     if (e->ended_ns > p->at)
         return e->ended_ns;
     const uint64_t begin = wait_until(e, e->start_ns + p->at) - e->start_ns;
-    if (begin > p->at + STALL_NS)
+    if (begin > p->at + e->stall_ns)
         count_stall(e, begin - p->at);
     return begin;
 }
@@ -189,7 +189,7 @@ static int count_step(struct hil_executor *e, struct hil_pending *p, uint64_t be
 {
     const uint64_t end = hil_clock_now(&e->clock) - e->start_ns;
 
-    if (p->took_ns && end - begin > p->took_ns + STALL_NS)
+    if (p->took_ns && end - begin > p->took_ns + e->stall_ns)
         count_stall(e, end - begin - p->took_ns);
     p->took_ns = end - begin;
     e->ended_ns = end;
@@ -300,12 +300,24 @@ static int finish_rows(struct hil_executor *e, int rc)
     return rc;
 }
 
+uint64_t hil_executor_shortest_period_ns(const struct hil_executor *e)
+{
+    uint64_t least = e->rows[0].loop->timing.period_ns;
+
+    for (unsigned i = 1; i < e->count; i++)
+        if (e->rows[i].loop->timing.period_ns < least)
+            least = e->rows[i].loop->timing.period_ns;
+    return least;
+}
+
 int hil_executor_run(struct hil_executor *e)
 {
     const bool several = e->count > 1 || e->rows[0].loop->beside;
+    const uint64_t period = hil_executor_shortest_period_ns(e);
     int rc = 0;
 
     e->receive_ticks = hil_clock_scaled(RECEIVE_NS, e->clock.ticks_per_ns);
+    e->stall_ns = period > STALL_NS ? period : STALL_NS;
     e->ended_ns = 0;
     queue_all(e);
     while (!rc && !is_over(most_urgent(e)))

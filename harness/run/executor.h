@@ -39,6 +39,7 @@ struct hil_executor {
     struct loco_manager *network;
     uint64_t receive_ticks;
     struct hil_crew *crew; /* threads that share the steps; NULL: none */
+    uint64_t stall_ns;     /* shorter stalls are not counted */
     struct hil_stalls stalls;
 };
 
@@ -52,6 +53,8 @@ static inline struct hil_pending hil_pending_first(struct hil_loop *loop)
     return (struct hil_pending){
         .loop = loop, .n = loop->first, .at = hil_loop_due(loop, loop->first)};
 }
+
+uint64_t hil_executor_shortest_period_ns(const struct hil_executor *executor);
 
 /* Runs the loops to the end. Returns 0; or -EINTR if they were told to stop, after their next steps
  * or their ramps; or the negative errno of a step or of the accounting. */

@@ -103,32 +103,23 @@ static void explain_place(char *text, size_t size, const char *place, int rc)
         snprintf(text, size, "nodes cannot meet in %s: %s", place, strerror(-rc));
 }
 
-static uint64_t shortest_period_ns(const struct hil_executor *e)
-{
-    uint64_t least = e->rows[0].loop->timing.period_ns;
-
-    for (unsigned i = 1; i < e->count; i++)
-        if (e->rows[i].loop->timing.period_ns < least)
-            least = e->rows[i].loop->timing.period_ns;
-    return least;
-}
-
 /* Sets the clock shortly before the start, so that all processes set theirs at nearly the same
  * time. */
 static int run_scheduled(struct hil_executor *e, const struct hil_executor_config *config,
                          struct hil_group *group, const struct hil_rehearsal *rehearsal,
                          struct hil_executor_state *state)
 {
+    struct hil_autogroup session;
+
     hil_clock_set(&e->clock);
     state->counter = !e->clock.refused;
     if (e->clock.refused)
         hil_state_degrade(state, "time by clock_gettime: %s\n", e->clock.refused);
     state->start_ns = e->start_ns;
     atomic_store(&state->stage, HIL_RUNNING);
-    const int usual = hil_autogroup_usual();
     if (hil_asks_for_real_time(config))
-        hil_autogroup_raise();
-    hil_schedule_real_time(config, shortest_period_ns(e), state);
+        hil_autogroup_raise(&session);
+    hil_schedule_real_time(config, hil_executor_shortest_period_ns(e), state);
     e->crew = group->crew;
     if (e->crew)
         hil_crew_wake(e->crew, &e->clock);
@@ -138,7 +129,7 @@ static int run_scheduled(struct hil_executor *e, const struct hil_executor_confi
     hil_group_dismiss_crew(group);
     hil_schedule_ordinary();
     if (hil_asks_for_real_time(config))
-        hil_autogroup_put_back(usual);
+        hil_autogroup_put_back(&session);
     return rc;
 }
 

@@ -137,8 +137,8 @@ struct hil_awaited_state {
     _Atomic uint64_t was_ns; /* 1 ns after it occurred, by the run's time; 0: it has not */
 };
 
-/* How often and for how long an executor's thread stood still for more than 100 us, and what the
- * kernel tells of the reason. */
+/* How often and for how long an executor's thread stood still for more than 100 us and than its
+ * shortest period, and what the kernel tells of the reason. */
 struct hil_stalls {
     uint64_t count, total_ns, longest_ns;
     uint64_t waited_ns; /* other threads had its core */

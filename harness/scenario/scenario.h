@@ -144,6 +144,7 @@ static inline int hil_executor_cpu(const struct hil_executor_config *executor, u
 /* Limits within which a run is valid; docs/validity.md. */
 struct hil_validity_config {
     double missed_percent;      /* of each loop's steps */
+    double lost_percent;        /* of the run, for which an executor stood still */
     uint64_t gap_ns, behind_ns; /* 0: ten periods of the loop, but at least 1 ms */
     unsigned stale_inputs;      /* times that an input was older than its limit */
     unsigned bad_inputs;        /* inputs that were not numbers */

@@ -89,11 +89,14 @@ static bool is_provoked(const struct trial *t, unsigned node, bool (*is)(const s
     return false;
 }
 
-/* Whether a fault at one of its nodes ended the process. */
-static bool is_provoked_end(const struct trial *t, const struct hil_executor_config *e)
+/* Whether such a fault began at one of the executor's nodes. */
+static bool is_provoked_here(const struct trial *t, unsigned executor,
+                             bool (*is)(const struct hil_fault *))
 {
+    const struct hil_executor_config *e = &t->scenario->executors[executor];
+
     for (unsigned i = 0; i < e->count; i++)
-        if (is_provoked(t, e->nodes[i], has_crashed))
+        if (is_provoked(t, e->nodes[i], is))
             return true;
     return false;
 }
@@ -202,6 +205,32 @@ static void look_at(struct worst_loop *worst, unsigned node, double value, doubl
         *worst = (struct worst_loop){true, node, value, bound, share};
 }
 
+static unsigned process_count(const struct hil_scenario *s)
+{
+    return s->mode == HIL_VIRTUAL ? 1 : s->executor_count;
+}
+
+/* Time for which the executor stood still, as a share of the run. */
+static double lost_percent(const struct trial *t, unsigned executor)
+{
+    return share_percent((double)t->state->executors[executor].stalls.total_ns,
+                         (double)atomic_load(&t->state->elapsed_ns));
+}
+
+static void judge_lost_time(struct trial *t)
+{
+    struct worst_loop lost = {0};
+    char name[HIL_NODES_NAME_BYTES];
+
+    for (unsigned i = 0; i < process_count(t->scenario); i++)
+        if (!is_provoked_here(t, i, is_of_nodes))
+            look_at(&lost, i, lost_percent(t, i), t->bounds->lost_percent);
+    hil_executor_name(t->scenario, lost.node, name);
+    give_reason(add_check(t, "lost_percent", lost.value, lost.bound),
+                "%.200s stood still for %.3g %% of the run; allowed: at most %g %%", name,
+                lost.value, lost.bound);
+}
+
 static void judge_loops(struct trial *t)
 {
     struct worst_loop missed = {0}, gap = {0}, behind = {0};
@@ -230,11 +259,6 @@ static void judge_loops(struct trial *t)
 
 /* --- the rest ------------------------------------------------------------------------------- */
 
-static unsigned process_count(const struct hil_scenario *s)
-{
-    return s->mode == HIL_VIRTUAL ? 1 : s->executor_count;
-}
-
 static bool is_complete(const struct trial *t)
 {
     if ((atomic_load(&t->state->stop) && !hil_state_ended_by(t->state, t->scenario->system)) ||
@@ -242,7 +266,7 @@ static bool is_complete(const struct trial *t)
         return false;
     for (unsigned i = 0; i < process_count(t->scenario); i++)
         if (atomic_load(&t->state->executors[i].stage) != HIL_DONE &&
-            !is_provoked_end(t, &t->scenario->executors[i]))
+            !is_provoked_here(t, i, has_crashed))
             return false;
     return true;
 }
@@ -381,7 +405,6 @@ static const char *say_whose_fault(const struct hil_stalls *s, int cpu, char tex
 
 static void judge_stalls(struct trial *t)
 {
-    const double elapsed = (double)atomic_load(&t->state->elapsed_ns);
     const struct hil_stalls *worst = NULL;
     char name[HIL_NODES_NAME_BYTES], longest[24], all[24], fault[FAULT_BYTES];
     unsigned executor = 0;
@@ -400,7 +423,7 @@ static void judge_stalls(struct trial *t)
              "%.200s stood still %llu time%s, %s at most, %s in all, %.2g %% of the run%s", name,
              (unsigned long long)worst->count, worst->count == 1 ? "" : "s",
              say_us(us(worst->longest_ns), longest), say_us(us(worst->total_ns), all),
-             share_percent((double)worst->total_ns, elapsed),
+             lost_percent(t, executor),
              say_whose_fault(worst, t->scenario->executors[executor].cpu, fault));
 }
 
@@ -414,6 +437,7 @@ void hil_validity_judge(struct hil_verdict *verdict, const struct hil_scenario *
     t.complete = is_complete(&t);
     judge_length(&t);
     judge_loops(&t);
+    judge_lost_time(&t);
     judge_inputs(&t);
     judge_numbers(&t);
     judge_faults(&t);

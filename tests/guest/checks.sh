@@ -68,7 +68,7 @@ settled() {
 # Whether the run's summary says that it is not valid because its loops did not get enough processor
 # time.
 was_too_busy() { # SUMMARY
-    tr -d ' \n' <"$1" | grep -qE '"(missed_percent|gap_us|behind_us)":\{[^}]*"passed":false'
+    tr -d ' \n' <"$1" | grep -qE '"(missed_percent|lost_percent|gap_us|behind_us)":\{[^}]*"passed":false'
 }
 
 runs_at_most=3
@@ -96,7 +96,7 @@ settles() {
 # share of missed steps that is allowed here.
 slowly=(--set controller.law=pi --set 'controller.gains={kp_per_v: 0, ki_per_v_s: 0.03}'
     --set controller.period_us=200000 --set converters.period_us=50000
-    --set converters.catch_up_limit=0 --set validity.missed_percent=25
+    --set converters.catch_up_limit=0 --set validity.missed_percent=25 --set validity.lost_percent=25
     --set controller.cpu=-1 --set converters.cpu=-1
     --set controller.priority=0 --set converters.priority=0
     --set validity.required=false --set controller.wait=hybrid --set converters.wait=hybrid)

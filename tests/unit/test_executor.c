@@ -279,6 +279,30 @@ Test(executor, a_thread_that_is_late_stood_still)
     cr_expect_geq(e.stalls.total_ns, e.stalls.longest_ns);
 }
 
+/* A step of a slow loop that is late by less than a period loses no time of the loop. */
+Test(executor, a_slow_loop_that_is_a_little_late_did_not_stand_still)
+{
+    struct seen seen = {0};
+    struct hil_loop loop = {.timing = {.period_ns = 10000000000, .overrun = HIL_CATCH_UP},
+                            .step = look,
+                            .arg = &seen,
+                            .state = &node,
+                            .worst = &worst,
+                            .end_ns = 8000000};
+    struct hil_pending pending = hil_pending_first(&loop);
+    struct hil_executor e = {.clock = counting_clock(),
+                             .stop = &stop,
+                             .heartbeat = &heartbeat,
+                             .count = 1,
+                             .rows = &pending};
+
+    seen.loop = &loop;
+    seen.clock = &e.clock;
+    seen.start_ns = e.start_ns = hil_clock_now(&e.clock) - 5000000;
+    cr_expect_eq(hil_executor_run(&e), 0);
+    cr_expect_eq(e.stalls.count, 0);
+}
+
 Test(executor, ends_when_told_also_if_it_is_behind)
 {
     struct seen seen = {.stop_at = 3, .end_ns = MUCH_LATER, .spend_ns = 2 * catching_up.period_ns};

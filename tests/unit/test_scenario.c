@@ -202,16 +202,17 @@ Test(scenario, what_is_late_and_what_is_valid)
     cr_expect_eq(short_controller(s)->stale.limit_ns, 0u);
     cr_expect_eq(short_converter(s, 2)->stale.action, HIL_STALE_HOLD);
     cr_expect_eq(s->validity.missed_percent, 1);
+    cr_expect_eq(s->validity.lost_percent, 1);
     cr_expect(s->validity.allow_degraded && s->validity.required);
     hil_scenario_free(s);
 
-    s = load(SMALL,
-             SETS("converters.catch_up_limit=1.1", "converters.resync_after_us=500",
-                  "controller.input_age_limit_us=70", "controller.on_stale_input=end",
-                  "converters.on_stale_input=safe", "converters.duty_safe=0.25",
-                  "validity={missed_percent: 0.5, gap_us: 20, behind_us: 30, stale_inputs: 4, "
-                  "bad_inputs: 7, absent_faults: 9, lost_records: 5, allow_degraded: false, "
-                  "required: false}"));
+    s = load(SMALL, SETS("converters.catch_up_limit=1.1", "converters.resync_after_us=500",
+                         "controller.input_age_limit_us=70", "controller.on_stale_input=end",
+                         "converters.on_stale_input=safe", "converters.duty_safe=0.25",
+                         "validity={missed_percent: 0.5, lost_percent: 0.25, gap_us: 20, "
+                         "behind_us: 30, stale_inputs: 4, "
+                         "bad_inputs: 7, absent_faults: 9, lost_records: 5, allow_degraded: false, "
+                         "required: false}"));
     cr_expect_eq(short_converter(s, 0)->timing.catch_up_ns, 9090u); /* 10 us / 1.1 */
     cr_expect_eq(short_converter(s, 0)->timing.resync_ns, 500000u);
     cr_expect_eq(short_controller(s)->stale.limit_ns, 70000u);
@@ -219,6 +220,7 @@ Test(scenario, what_is_late_and_what_is_valid)
     cr_expect_eq(short_converter(s, 0)->stale.action, HIL_STALE_SAFE);
     cr_expect_eq(short_plant(s, 0)->safe[0], 0.25);
     cr_expect_eq(s->validity.missed_percent, 0.5);
+    cr_expect_eq(s->validity.lost_percent, 0.25);
     cr_expect_eq(s->validity.gap_ns, 20000u);
     cr_expect_eq(s->validity.behind_ns, 30000u);
     cr_expect_eq(s->validity.stale_inputs, 4u);

@@ -202,10 +202,25 @@ Test(validity, nodes_elsewhere)
     close_run();
 }
 
+/* Stalls of less than gap_us, which add up. */
+Test(validity, time_lost)
+{
+    open_run(NULL);
+    atomic_store(&state->elapsed_ns, 1000000000);
+    state->executors[1].stalls =
+        (struct hil_stalls){.count = 20, .total_ns = 10000000, .longest_ns = 500000};
+    cr_expect_null(reason(0));
+    state->executors[1].stalls.total_ns = 12000000;
+    EXPECT_REASON(0, "converter[0-2] stood still for 1.2 % of the run; allowed: at most 1 %");
+    scenario->validity.lost_percent = 1.5;
+    cr_expect_null(reason(0));
+    close_run();
+}
+
 /* The words for the worst executor: its nodes, its size, and the reason if there is one. */
 Test(validity, what_stood_still_comes_first)
 {
-    open_run(NULL);
+    open_run(SETS("validity.lost_percent=2"));
     cr_expect_null(reason(0));
     cr_expect_str_empty(verdict.stalls);
     atomic_store(&state->elapsed_ns, 1000000000);
@@ -245,7 +260,7 @@ Test(validity, as_json)
     json_t *behind = json_object_get(json_object_get(v, "checks"), "behind_us");
     cr_expect(json_is_false(json_object_get(v, "valid")));
     cr_expect_eq(json_array_size(json_object_get(v, "reasons")), 1);
-    cr_expect_eq(json_object_size(json_object_get(v, "checks")), 9);
+    cr_expect_eq(json_object_size(json_object_get(v, "checks")), 10);
     cr_expect_eq(json_number_value(json_object_get(behind, "value")), 5000);
     cr_expect_eq(json_number_value(json_object_get(behind, "bound")), 1000);
     cr_expect(json_is_false(json_object_get(behind, "passed")));

@@ -117,6 +117,7 @@ static void resolve_validity(const struct scenario_file_validity *file,
 {
     *validity = (struct hil_validity_config){
         .missed_percent = file->missed_percent,
+        .lost_percent = file->lost_percent,
         .gap_ns = scenario_ns(file->gap_us, 1e3),
         .behind_ns = scenario_ns(file->behind_us, 1e3),
         .stale_inputs = file->stale_inputs,

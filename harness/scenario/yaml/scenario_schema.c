@@ -17,6 +17,7 @@
 
 const cyaml_schema_field_t scenario_validity_fields[] = {
     CYAML_FIELD_FLOAT("missed_percent", MUST, struct scenario_file_validity, missed_percent),
+    CYAML_FIELD_FLOAT("lost_percent", MUST, struct scenario_file_validity, lost_percent),
     CYAML_FIELD_FLOAT("gap_us", MUST, struct scenario_file_validity, gap_us),
     CYAML_FIELD_FLOAT("behind_us", MUST, struct scenario_file_validity, behind_us),
     CYAML_FIELD_UINT("stale_inputs", MUST, struct scenario_file_validity, stale_inputs),

@@ -20,7 +20,7 @@ enum { SCENARIO_NODES_MAX = 100000, SCENARIO_SHARDS_MAX = 64 };
 /* --- the run, in the units of its keys ------------------------------------------------- */
 
 struct scenario_file_validity {
-    double missed_percent, gap_us, behind_us;
+    double missed_percent, lost_percent, gap_us, behind_us;
     unsigned stale_inputs, bad_inputs, absent_faults, lost_records;
     bool allow_degraded, required;
 };
