@@ -7,16 +7,23 @@ source "$here/common.sh"
 
 silent_is_ended() {
     local status=0
-    "$here/../guest/unless_silent" 1 "$work/words" -- sleep 1000 || status=$?
+    "$here/../guest/unless_silent" 1 100 "$work/words" -- sleep 1000 || status=$?
     ((status == 124))
 }
 
 speaker_is_left() {
     local status=0
-    "$here/../guest/unless_silent" 3 "$work/words" -- \
+    "$here/../guest/unless_silent" 3 100 "$work/words" -- \
         bash -c 'for i in {1..12}; do echo $i; sleep 0.3; done >>"$0"; exit 3' "$work/words" ||
         status=$?
     ((status == 3))
+}
+
+endless_speaker_is_ended() {
+    local status=0
+    "$here/../guest/unless_silent" 100 2 "$work/words" -- \
+        bash -c 'while sleep 0.3; do echo on; done >>"$0"' "$work/words" || status=$?
+    ((status == 124))
 }
 
 # The pipe ends when every process that the test has started has ended.
@@ -78,6 +85,7 @@ after_runs() {
 echo "--- limits of the test scripts"
 check "a command that falls silent is ended" silent_is_ended
 check "one that has something to say is not, and its status is its own" speaker_is_left
+check "one that says the same for ever is ended" endless_speaker_is_ended
 check "a test that hangs is ended with all its processes, and the rest go on" hanging_test_is_ended
 check "a run that settles, on a busy machine too, is the only one" after_runs 1 0 true false true true
 check "one that does not, and is valid, has failed" after_runs 1 1 false true true true
