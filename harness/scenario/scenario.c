@@ -13,6 +13,7 @@
 
 #include "form/form.h"
 #include "general/general.h"
+#include "old_words.h"
 #include "scenario_files.h"
 #include "scenario_models.h"
 #include "yaml/scenario_check.h"
@@ -234,7 +235,8 @@ static int load_tree(struct loading *l, struct scenario_node *root, const char *
     struct scenario_report *report = l->report;
     int mislaid = root->kind == SCENARIO_MAPPING ? lay_options(root, l->options, report) : 0;
 
-    if (mislaid == -ENOMEM || scenario_lay_settings(root, &l->parameters, report) != 0 ||
+    if (mislaid == -ENOMEM || scenario_rewrite_old_words(root) != 0 ||
+        scenario_lay_settings(root, &l->parameters, report) != 0 ||
         scenario_load_models(root, path, report) != 0 || scenario_find_files(root, path) != 0 ||
         scenario_schema_open(&schema, root) != 0)
         return -ENOMEM;

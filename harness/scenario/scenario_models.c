@@ -204,6 +204,8 @@ static int load_model(const struct loading *l, const struct scenario_entry *entr
     struct hil_settings settings;
     char what[128];
 
+    if (!model)
+        return 0;
     int rc = scenario_settings(&settings, entry->value, entry->key, model->text, &l->mentioned);
     if (rc)
         return rc;
@@ -218,12 +220,15 @@ static int load_component(const struct loading *l, const struct scenario_entry *
 {
     struct scenario_node *model = scenario_node_get(entry->value, "model");
     struct scenario_node *own = scenario_node_get(entry->value, "settings");
+    const struct scenario_node *overrides = scenario_node_get(entry->value, "overrides");
 
     if (!model)
         return 0;
     int rc = own ? scenario_find_setting_files(own, l->folder) : 0;
     for (size_t k = 0; !rc && k < model->count; k++)
         rc = load_model(l, entry, model->entries[k].value);
+    for (size_t k = 0; !rc && overrides && k < overrides->count; k++)
+        rc = load_model(l, entry, scenario_node_get(overrides->entries[k].value, "model"));
     if (!rc)
         rc = load_model(l, entry, model);
     return rc;

@@ -344,7 +344,7 @@ Test(faults, a_node_that_stalls_stands_still_and_then_goes_on)
 Test(faults, a_node_that_stalls_measures_on)
 {
     struct ended e = run_faults("  f: {nodes: ctl, kind: stall, at_s: 0.002, duration_s: 0.006}\n"
-                                "measures: {seen: {of: 'lag[0].output', node: ctl}}\n",
+                                "measures: {seen: {sum: 'lag[0].output', node: ctl}}\n",
                                 "out");
 
     expect_status(&e, 0);

@@ -514,7 +514,7 @@ static const char two_events[] =
     "  wanted: {to: law.reference, steps: {initial: 0, changes: [{time_s: 0.05, value: 200}]}}\n"
     "  load: {to: motor.load_torque_nm, steps: {initial: 0, changes: [{time_s: 0.3, value: "
     "0.1}]}}\n"
-    "measures: {speed: {of: motor.speed_rad_per_s, reference: law.reference}}\n"
+    "measures: {speed: {sum: motor.speed_rad_per_s, reference: law.reference}}\n"
     "record: [{signals: [motor.speed_rad_per_s], node: drive}]\n"
     "limits: {speed: {measure: speed, settling_ms: 150}}\n";
 

@@ -116,7 +116,7 @@ static const char loop[] =
     "  - {from: law.output, to: plant.duty}\n"
     "  - {from: plant.voltage_v, to: law.measurement}\n"
     "record:\n  - {signals: [plant.voltage_v, law.output], node: control}\n"
-    "measures:\n  voltage_v: {of: plant.voltage_v}\n";
+    "measures:\n  voltage_v: {sum: plant.voltage_v}\n";
 
 static void write_loop(int version)
 {
@@ -305,7 +305,7 @@ Test(fmu_runs, local_variables_are_signals)
                  "components:\n  p: {model: ./probe%d.fmu, node: n}\n"
                  "  g: {model: gain, node: n, parameters: {gain: 2}}\n"
                  "connections: [{from: p.inner_count, to: g.input}]\n"
-                 "measures: {c: {of: p.inner_count}}\n"
+                 "measures: {c: {sum: p.inner_count}}\n"
                  "record: [{signals: [p.inner_count, p.steps, g.output], node: n}]\n",
                  own_name(), version);
         write_text(in_workspace("s.yaml"), text);

@@ -153,7 +153,7 @@ Test(general, an_output_is_in_the_row_of_its_input)
         "connections:\n"
         "- {from: s.output, to: delayed.input}\n- {from: s.output, to: lag.input}\n"
         "record: [{signals: [s.output, 's.input[*]', delayed.output, lag.input]}]\n"
-        "measures: {y: {of: s.output}}\n"
+        "measures: {y: {sum: s.output}}\n"
         "limits: {same: {signal: [y, s.output, lag.input], like: {csv: {file: u.csv, "
         "column: value, between: hold}, absolute: 1e-9}}}\n";
 
@@ -283,7 +283,7 @@ Test(general, outputs_inputs_and_values_of_links_are_recorded_and_measured)
                      "record:\n"
                      "  - {signals: [ramp.output, here.input], node: near}\n"
                      "  - {signals: [ramp.output, there.output], node: far}\n"
-                     "measures: {seen: {of: ramp.output, node: far}}\n");
+                     "measures: {seen: {sum: ramp.output, node: far}}\n");
     simulate_into(path, out);
     const struct column made = column_of(out, "near/output"), input = column_of(out, "near/input");
     const struct column came = column_of(out, "far/ramp.output"), seen = column_of(out, "far/seen");
@@ -322,7 +322,7 @@ static const char *write_chain(void)
         "  - {from: control.output, to: plant.input}\n"
         "record: [{signals: [plant.output, plant.input]}, {signals: [trim.input], node: "
         "supervisor}]\n"
-        "measures: {level: {of: plant.output}}\n";
+        "measures: {level: {sum: plant.output}}\n";
     const char *path = in_workspace("chain.yaml");
     char text[2000];
 

@@ -117,7 +117,7 @@ Test(columns, doubled_names)
 /* No other column has the name of a time column, even in virtual time, which has no times. */
 Test(columns, times_keep_their_names)
 {
-    static const char measured[] = GENERAL "measures:\n  step: {of: motor.angle_rad}\n";
+    static const char measured[] = GENERAL "measures:\n  step: {sum: motor.angle_rad}\n";
 
     EXPECT(measured, 0, "time_s (s)", "step (2) (rad) | step value");
     expect_columns(measured, SETS("mode=realtime"), 0,
@@ -131,10 +131,10 @@ Test(columns, measures_and_their_references)
 {
     EXPECT(GENERAL "record:\n  - {node: hub, signals: [\"pack[*].voltage_v\"]}\n"
                    "measures:\n"
-                   "  total_v: {of: \"pack[*].voltage_v\", reference: motor.voltage_v}\n"
-                   "  level_v: {of: \"pack[*].voltage_v\", each: true, node: hub}\n"
-                   "  turn_rad: {of: motor.angle_rad}\n"
-                   "  motor_v: {of: motor.voltage_v, reference: motor.voltage_v}\n",
+                   "  total_v: {sum: \"pack[*].voltage_v\", reference: motor.voltage_v}\n"
+                   "  level_v: {each: \"pack[*].voltage_v\", node: hub}\n"
+                   "  turn_rad: {sum: motor.angle_rad}\n"
+                   "  motor_v: {sum: motor.voltage_v, reference: motor.voltage_v}\n",
            0, "time_s (s)", "total_v (V) | total_v value",
            "total_v.voltage_v (V) | total_v reference", "turn_rad (rad) | turn_rad value",
            "motor_v (V) | motor_v value", "motor_v.voltage_v (V) | motor_v reference",

@@ -345,9 +345,9 @@ Test(general, a_name_that_an_array_needs)
 /* A band is around a reference. */
 Test(general, a_band_without_a_reference)
 {
-    expect_mistake(SERVO "measures: {speed: {of: motor.speed_rad_per_s, band: 2}}\n",
+    expect_mistake(SERVO "measures: {speed: {sum: motor.speed_rad_per_s, band: 2}}\n",
                    "measures.speed.band is 2, but it has no reference; allowed: with one, or 0");
-    expect_mistake(SERVO "measures: {speed: {of: motor.speed_rad_per_s, band: -2}}\n",
+    expect_mistake(SERVO "measures: {speed: {sum: motor.speed_rad_per_s, band: -2}}\n",
                    "measures.speed.band is '-2'; allowed: a number, at least 0");
 }
 

@@ -105,7 +105,7 @@ Test(node_rows, do_not_have_nodes_with_measures_or_many_links)
 {
     cr_expect_str_eq(places(SENDERS("4", ""), NULL), "0120000");
     cr_expect_str_eq(places(SENDERS("5", ""), NULL), "00000000");
-    cr_expect_str_eq(places(SENDERS("4", "measures: {m: {of: 'cell[0].output'}}\n"), NULL),
+    cr_expect_str_eq(places(SENDERS("4", "measures: {m: {sum: 'cell[0].output'}}\n"), NULL),
                      "0010000", "the first node makes the measure");
 }
 

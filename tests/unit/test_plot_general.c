@@ -38,8 +38,8 @@ static const char servo[] =
     "  - {signals: [law.output, \"mixer.input[*]\"], decimation: 1}\n"
     "  - {signals: [\"pack[*].voltage_v\", \"pack[*].charge\"], decimation: 2}\n"
     "measures:\n"
-    "  speed_rad_per_s: {of: motor.speed_rad_per_s, reference: law.reference, node: control}\n"
-    "  current_a: {of: motor.current_a, node: drive}\n";
+    "  speed_rad_per_s: {sum: motor.speed_rad_per_s, reference: law.reference, node: control}\n"
+    "  current_a: {sum: motor.current_a, node: drive}\n";
 
 static const char summary[] =
     "{\"measures\": {\"speed_rad_per_s\": {\"unit\": \"rad/s\", \"settled\": true,"
@@ -230,8 +230,8 @@ Test(plot_general, a_part_of_the_time)
 Test(plot_general, figures_have_names_of_their_own)
 {
     write_record(servo,
-                 SETS("measures.voltage_v={of: motor.voltage_v}",
-                      "measures.drive={of: motor.angle_rad}", "measures.tail={of: law.output}"));
+                 SETS("measures.voltage_v={sum: motor.voltage_v}",
+                      "measures.drive={sum: motor.angle_rad}", "measures.tail={sum: law.output}"));
     cr_assert_eq(plot(0, INFINITY), 0, "%s", said);
     EXPECT("voltage", "motor.voltage_v (V)");
     EXPECT("cell-voltage", "Voltage of each pack");

@@ -145,7 +145,7 @@ Test(scenario_hostile, utf_16)
 /* Scenarios without a mistake are large, too. */
 Test(scenario_hostile, many_of_one_kind)
 {
-    expect_soon(ONE_LAG "measures:\n", "  m%d: {of: lag.output}\n", "");
+    expect_soon(ONE_LAG "measures:\n", "  m%d: {sum: lag.output}\n", "");
     expect_soon(ONE_LAG "record:\n", "  - {signals: [lag.output]}\n", "");
     expect_soon(ONE_LAG "limits:\n", "  l%d: {signal: lag.output, max: 5}\n", "");
     expect_soon(ONE_LAG "faults:\n",

@@ -179,7 +179,7 @@ Test(scenario_limits, a_measure_without_a_reference_has_no_overshoot)
                                "components:\n"
                                "  m: {model: dc_motor, node: a, inputs: {voltage_v: 1}}\n"
                                "measures:\n"
-                               "  current_a: {of: m.current_a}\n"
+                               "  current_a: {sum: m.current_a}\n"
                                "limits:\n"
                                "  a: {measure: current_a, settling_ms: 1}\n";
 

@@ -902,7 +902,7 @@ static double last_seen(const char *nodes)
              "connections: [{from: from.output, to: to.input}]\n"
              "sources: {s: {to: from.input, steps: {initial: 0, changes: [{time_s: 0, value: 1000, "
              "ramp_s: 1e-3}]}}}\n"
-             "measures: {seen: {of: to.input}}\n",
+             "measures: {seen: {sum: to.input}}\n",
              nodes);
     s = load(text, NULL);
     run = (struct hil_run){.scenario = s};

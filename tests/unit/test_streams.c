@@ -134,8 +134,8 @@ Test(streams, nothing_is_recorded)
 Test(streams, a_measure_has_a_record)
 {
     struct hil_scenario *scenario = load(
-        general, SETS("measures={level: {of: other.output}, charge: {of: \"pack[*].voltage_v\", "
-                      "each: true, node: hub}}",
+        general, SETS("measures={level: {sum: other.output}, charge: {each: \"pack[*].voltage_v\", "
+                      "node: hub}}",
                       "connections.2={from: \"pack[0].voltage_v\", to: third.input}",
                       "components.third={model: gain, node: hub}", "record=[]"));
     struct hil_trace_reader *reader = empty_record(scenario);
@@ -156,7 +156,7 @@ Test(streams, a_measure_has_a_record)
 Test(streams, a_measure_of_a_node_that_is_not_to_record)
 {
     struct hil_scenario *scenario =
-        load(general, SETS("measures={level: {of: other.output}}",
+        load(general, SETS("measures={level: {sum: other.output}}",
                            "record=[{node: spare, signals: other.output, decimation: 0}]"));
 
     cr_expect_eq(hil_streams_number(scenario->system, 1), -1);

@@ -27,9 +27,9 @@
 
 #define MEASURES                                                                                   \
     "measures:\n"                                                                                  \
-    "  speed: {of: motor.speed_rad_per_s}\n"                                                       \
-    "  drop: {of: motor.voltage_v, reference: motor.voltage_v}\n"                                  \
-    "  level: {of: 'cell[*].output', each: true, reference: 'cell[*].input'}\n"
+    "  speed: {sum: motor.speed_rad_per_s}\n"                                                      \
+    "  drop: {sum: motor.voltage_v, reference: motor.voltage_v}\n"                                 \
+    "  level: {each: 'cell[*].output', reference: 'cell[*].input'}\n"
 
 enum { SPEED, DROP, LEVEL }; /* measures */
 
@@ -223,7 +223,7 @@ Test(summary, a_run_without_measures_has_none_and_is_valid)
 Test(summary, a_measure_with_a_band_of_its_own)
 {
     open_run(NODES "measures:\n"
-                   "  error: {of: motor.voltage_v, reference: motor.voltage_v, band: 0.25}\n");
+                   "  error: {sum: motor.voltage_v, reference: motor.voltage_v, band: 0.25}\n");
     struct hil_cursor cursor = {0};
     for (unsigned n = 0; n < 10000; n++) {
         struct hil_moment at = hil_responses_at(&state->responses, &cursor, n * 10000ull);

@@ -545,15 +545,14 @@ static void expand_measures(struct expansion *x, struct scenario_node *root)
     if (!measures || !expand_law_takes(x, "voltage_v"))
         return;
     struct scenario_node *m = expand_block(x, measures, "output_v", SCENARIO_MAPPING, &root->at);
-    expand_text(x, m, "of", "converter[*].voltage_v");
+    expand_text(x, m, "sum", "converter[*].voltage_v");
     if (reference)
         expand_text(x, m, "reference", "control[0].reference_v");
     expand_number(x, m, "reference_scale", x->form->converter_count);
     expand_text(x, m, "node", "controller");
 
     m = expand_block(x, measures, "voltage_v", SCENARIO_MAPPING, &root->at);
-    expand_text(x, m, "of", "converter[*].voltage_v");
-    expand_text(x, m, "each", "true");
+    expand_text(x, m, "each", "converter[*].voltage_v");
     if (reference)
         expand_text(x, m, "reference", "control[*].reference_v");
     expand_text(x, m, "node", "controller");

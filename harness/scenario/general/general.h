@@ -77,7 +77,11 @@ struct hil_array *general_arrays(const struct general *g, const struct general_g
 
 int general_nodes(struct general *g);
 int general_components(struct general *g);
-int general_parameters(struct general *g); /* for components whose models are known */
+int general_feeds(struct general *g); /* numbers the inputs and outputs, sets the feeds */
+int general_numbers(struct general *g, const struct general_group *group);
+int general_override_models(struct general *g);
+int general_override_values(struct general *g); /* for components whose models are known */
+int general_parameters(struct general *g);      /* likewise */
 /* Multiplies parameters, and sets the factors of inputs. Reports mistakes. */
 void general_tolerance(struct general *g, const struct general_group *group);
 int general_sources(struct general *g);
@@ -114,6 +118,20 @@ unsigned general_word(const struct scenario_node *block, const char *key, const 
 /* Reports a list under `key` that does not have exactly one value for each of `count` `things`. */
 bool general_fits(const struct general *g, const struct scenario_node *block, const char *key,
                   unsigned count, const char *things);
+
+/* The block of a component for a value of this name: that of `key`, but parameters and inputs may
+ * both name a constant input, and then that which does. */
+struct scenario_node *general_numbers_of(const struct general_group *group, const char *key,
+                                         const char *name);
+
+/* Expands a common value to a list of `count`; without a value, the list has no values. Returns 0 or
+ * -ENOMEM. */
+int general_spread(struct scenario_node **to, unsigned count, const struct scenario_place *at);
+
+/* In a list that was made of a common value, components of an array whose model does not have the
+ * name get no value. Returns 0 or -ENOMEM. */
+int general_blank(const struct general *g, const struct general_group *group, const char *name,
+                  struct scenario_node *list);
 
 /* Reads the column of the CSV file that a block names by `file`, with `time` and `between`.
  * Mistakes are reported. Returns 0 or -ENOMEM. */

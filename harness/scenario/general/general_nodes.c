@@ -100,7 +100,9 @@ static void node_fill(const struct general *g, const struct general_group *group
         .timing = {.period_ns = period_ns,
                    .phase_ns =
                        scenario_ns(phase_us, 1e3) + i * general_ns(block, "stagger_us", 0, 1e3),
-                   .overrun = WORD(block, "overrun", node_overruns),
+                   .overrun = scenario_node_get(block, "overrun")
+                                  ? WORD(block, "overrun", node_overruns)
+                                  : HIL_SKIP,
                    .catch_up_ns = limit == 0 ? 0 : (uint64_t)((double)period_ns / limit),
                    .resync_ns = resync_ns ? resync_ns : 10 * period_ns},
         .shards = (unsigned)general_number(block, "shards", 0),

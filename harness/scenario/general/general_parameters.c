@@ -17,6 +17,26 @@ static const struct hil_quantities *parameter_table(const struct hil_model *m, u
     return block == 0 ? &m->parameters : block == 1 ? &m->inputs : &m->states;
 }
 
+struct scenario_node *general_numbers_of(const struct general_group *group, const char *key,
+                                         const char *name)
+{
+    for (unsigned b = 0; b < 2; b++) {
+        struct scenario_node *block = scenario_node_get(group->block, parameter_blocks[b]);
+        if (strcmp(key, "initial") != 0 && scenario_node_get(block, name))
+            return block;
+    }
+    return scenario_node_get(group->block, key);
+}
+
+/* The block whose table has the name; -1: none. */
+static int parameter_find(const struct hil_model *m, const char *name)
+{
+    for (unsigned b = 0; b < PARAMETER_BLOCKS; b++)
+        if (hil_quantity_find(parameter_table(m, b), name) >= 0)
+            return (int)b;
+    return -1;
+}
+
 /* A list, and the range of entries that get the value. A count of 0 means that there is no list. */
 struct parameter_list {
     unsigned count, first, last;
@@ -32,21 +52,16 @@ static bool parameter_is_for_all(const struct parameter_list *lists, unsigned co
     return true;
 }
 
-/* Expands a common value to a list; without a value, the list has no values. */
-static int parameter_spread(struct scenario_node **to, unsigned count,
-                            const struct scenario_place *at)
+int general_spread(struct scenario_node **to, unsigned count, const struct scenario_place *at)
 {
     const struct scenario_node *from = *to;
     struct scenario_node *list = scenario_node_new(SCENARIO_SEQUENCE, NULL, at);
     int rc = list ? 0 : -ENOMEM;
 
-    for (unsigned i = 0; !rc && i < count; i++) {
-        struct scenario_node *copy =
-            scenario_node_new(SCENARIO_SCALAR, from ? from->text : "~", from ? &from->at : at);
-        if (copy && from)
-            copy->plain = from->plain;
-        rc = scenario_node_add(list, NULL, at, copy);
-    }
+    for (unsigned i = 0; !rc && i < count; i++)
+        rc = scenario_node_add(list, NULL, at,
+                               from ? scenario_node_copy(from)
+                                    : scenario_node_new(SCENARIO_SCALAR, "~", at));
     if (rc) {
         scenario_node_free(list);
         return rc;
@@ -72,7 +87,7 @@ static int parameter_put(struct scenario_node **to, const struct parameter_list 
     for (; count && lists->count == 0; count--)
         lists++;
     if (!is_list && count) {
-        int rc = parameter_spread(to, lists->count, &value->at);
+        int rc = general_spread(to, lists->count, &value->at);
         if (rc)
             return rc;
     }
@@ -120,12 +135,13 @@ static void parameter_unknown(const struct general *g, const struct ssv_paramete
 /* The block of these components with the name; -1: none. */
 static int parameter_block_of(const struct general *g, const struct general_named *named)
 {
-    for (unsigned b = 0; b < PARAMETER_BLOCKS; b++)
-        for (unsigned i = named->first; i <= named->last; i++)
-            if (hil_quantity_find(parameter_table(g->system->components[i].model, b),
-                                  named->name) >= 0)
-                return (int)b;
-    return -1;
+    int block = -1;
+
+    for (unsigned i = named->first; block != 0 && i <= named->last; i++) {
+        const int found = parameter_find(g->system->components[i].model, named->name);
+        block = block < 0 || (found >= 0 && found < block) ? found : block;
+    }
+    return block;
 }
 
 static bool parameter_is_list(const struct scenario_node *block, const char *name)
@@ -135,15 +151,13 @@ static bool parameter_is_list(const struct scenario_node *block, const char *nam
     return value && value->kind == SCENARIO_SEQUENCE;
 }
 
-/* In a list that was made of a common value, components of an array whose model does not have the
- * name get no value. */
-static int parameter_blank(const struct general *g, const struct general_group *group,
-                           unsigned block, const char *name, struct scenario_node *list)
+int general_blank(const struct general *g, const struct general_group *group, const char *name,
+                  struct scenario_node *list)
 {
     for (unsigned i = 0; i < list->count && i < group->count; i++) {
         const struct hil_component *c = &g->system->components[group->first + i];
         struct scenario_node **value = &list->entries[i].value;
-        if (hil_quantity_find(parameter_table(c->model, block), name) >= 0)
+        if (parameter_find(c->model, name) >= 0)
             continue;
         struct scenario_node *none = scenario_node_new(SCENARIO_SCALAR, "~", &(*value)->at);
         if (!none)
@@ -163,7 +177,7 @@ static int parameter_set(const struct general *g, const struct ssv_parameter *p,
     const struct general_group *group = &g->components.at[c->array];
     const struct hil_quantities *table = parameter_table(c->model, block);
     const int row = hil_quantity_find(table, named->name);
-    struct scenario_node *to = scenario_node_get(group->block, parameter_blocks[block]);
+    struct scenario_node *to = general_numbers_of(group, parameter_blocks[block], named->name);
     struct general_index index = named->index;
     int rc;
 
@@ -187,7 +201,7 @@ static int parameter_set(const struct general *g, const struct ssv_parameter *p,
     if (value)
         rc = parameter_put_under(to, named->name, lists, 2, value);
     if (value && !rc && group->of && !was_list && parameter_is_list(to, named->name))
-        rc = parameter_blank(g, group, block, named->name, scenario_node_get(to, named->name));
+        rc = general_blank(g, group, named->name, scenario_node_get(to, named->name));
     scenario_node_free(value);
     return rc;
 }

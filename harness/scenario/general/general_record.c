@@ -219,41 +219,87 @@ static const char *measure_unit(const struct general *g, const struct hil_signal
 /* An entry of measures: while it is read. */
 struct measure_entry {
     const struct scenario_entry *entry;
-    struct general_elements of, reference;
+    const struct scenario_node *of; /* the value of sum or each */
+    struct general_elements signals, reference;
     bool each;
 };
 
-static int measure_elements(const struct general *g, struct measure_entry *m)
+/* Whether all these are inputs that one source or equal constants feed, so that they are always
+ * equal. */
+static bool measure_are_equal(const struct general *g, const struct general_elements *signals)
 {
-    const struct scenario_node *of = scenario_node_get(m->entry->value, "of");
-    const struct scenario_node *reference = scenario_node_get(m->entry->value, "reference");
-    int rc = 0;
+    const struct hil_feed *first = NULL;
 
-    m->of.count = m->reference.count = 0;
-    for (unsigned i = 0; !rc && i < general_text_count(of); i++)
-        rc = general_signals(g, general_text_at(of, i), GENERAL_EITHER, &m->of);
-    if (!rc && reference)
-        rc = general_signals(g, reference, GENERAL_EITHER, &m->reference);
-    if (!rc && m->of.count == 0) {
-        scenario_mistake(g->report, &of->at, "of names no signal; allowed: at least one");
-        rc = -EINVAL;
+    for (unsigned i = 0; i < signals->count; i++) {
+        const struct general_element *e = &signals->at[i];
+        const struct hil_component *c = &g->system->components[e->component];
+        if (e->number < c->out_count)
+            return false;
+        const struct hil_feed *feed =
+            &g->feeds[g->first_input[e->component] + e->number - c->out_count];
+        if (!first)
+            first = feed;
+        if (feed->kind != first->kind || feed->from != first->from || feed->at != first->at ||
+            feed->scale != first->scale || feed->offset != first->offset ||
+            feed->initial != first->initial ||
+            (feed->kind != HIL_FEED_CONSTANT && feed->kind != HIL_FEED_SOURCE))
+            return false;
     }
-    if (!rc && !reference && general_number(m->entry->value, "band", 0) > 0) {
-        const struct scenario_node *band = scenario_node_get(m->entry->value, "band");
+    return true;
+}
+
+static bool measure_reference_fits(const struct general *g, const struct measure_entry *m)
+{
+    const unsigned count = m->reference.count;
+
+    return count == 1 ||
+           (count == m->signals.count && (m->each || measure_are_equal(g, &m->reference)));
+}
+
+/* Reports what is wrong with an entry. */
+static bool measure_is_right(const struct general *g, const struct measure_entry *m)
+{
+    const struct scenario_node *reference = scenario_node_get(m->entry->value, "reference");
+    const struct scenario_node *band = scenario_node_get(m->entry->value, "band");
+    const unsigned before = g->report->mistakes;
+
+    if (m->signals.count == 0)
+        scenario_mistake(g->report, &m->of->at, "it names no signal; allowed: at least one");
+    else if (!reference && general_number(m->entry->value, "band", 0) > 0)
         scenario_mistake(g->report, &band->at,
                          "measures.%s.band is %s, but it has no reference; allowed: with one, or 0",
                          m->entry->key, band->text);
-        rc = -EINVAL;
-    }
-    if (!rc && reference && m->reference.count != 1 &&
-        !(m->each && m->reference.count == m->of.count)) {
+    else if (reference && !measure_reference_fits(g, m))
         scenario_mistake(g->report, &reference->at,
-                         "the reference is %u signals; allowed: one, or with each one for each of "
-                         "%u",
-                         m->reference.count, m->of.count);
-        rc = -EINVAL;
+                         "the reference is %u signals; allowed: one, or one for each of %u%s",
+                         m->reference.count, m->signals.count,
+                         m->each ? "" : ", which one source feeds");
+    return g->report->mistakes == before;
+}
+
+static int measure_elements(const struct general *g, struct measure_entry *m)
+{
+    const struct scenario_node *block = m->entry->value;
+    const struct scenario_node *sum = scenario_node_get(block, "sum");
+    const struct scenario_node *each = scenario_node_get(block, "each");
+    const struct scenario_node *reference = scenario_node_get(block, "reference");
+    int rc = 0;
+
+    if (!sum == !each) {
+        scenario_mistake(g->report, each ? &each->at : &m->entry->at,
+                         "measures.%s has %s; allowed: sum, a sum of signals, or each, a measure "
+                         "of each signal",
+                         m->entry->key, each ? "both sum and each" : "no signals");
+        return -EINVAL;
     }
-    return rc;
+    m->each = each;
+    m->of = each ? each : sum;
+    m->signals.count = m->reference.count = 0;
+    for (unsigned i = 0; !rc && i < general_text_count(m->of); i++)
+        rc = general_signals(g, general_text_at(m->of, i), GENERAL_EITHER, &m->signals);
+    if (!rc && reference)
+        rc = general_signals(g, reference, GENERAL_EITHER, &m->reference);
+    return rc ? rc : measure_is_right(g, m) ? 0 : -EINVAL;
 }
 
 /* The node that computes it; -1 after a report. */
@@ -263,7 +309,7 @@ static int measure_node(const struct general *g, const struct measure_entry *m)
     unsigned first, last;
 
     if (!where) {
-        const struct general_element *e = m->reference.count ? m->reference.at : m->of.at;
+        const struct general_element *e = m->reference.count ? m->reference.at : m->signals.at;
         return (int)g->system->components[e->component].node;
     }
     if (!general_find(g, &g->nodes, where, strlen(where->text), &first, &last))
@@ -302,13 +348,16 @@ static int measure_make(struct general *g, const struct measure_entry *m, unsign
                         struct hil_measure *measure)
 {
     const struct scenario_node *block = m->entry->value;
-    const unsigned count = m->each ? m->of.count : 1, width = m->each ? 1 : m->of.count;
-    struct hil_signal *signals = hil_pool_get(g->system->pool, m->of.count, sizeof *signals);
+    const unsigned count = m->each ? m->signals.count : 1;
+    const unsigned width = m->each ? 1 : m->signals.count;
+    struct hil_signal *signals = hil_pool_get(g->system->pool, m->signals.count, sizeof *signals);
     const char *name = hil_pool_text(g->system->pool, m->entry->key);
+
+    const unsigned references = m->reference.count ? m->reference.count : 1;
 
     if (!signals || !name)
         return -ENOMEM;
-    if (!measure_signals(g, scenario_node_get(block, "of"), m->of.at, m->of.count, node, signals))
+    if (!measure_signals(g, m->of, m->signals.at, m->signals.count, node, signals))
         return 0;
     for (unsigned i = 0; i < count; i++) {
         measure[i] = (struct hil_measure){
@@ -318,12 +367,13 @@ static int measure_make(struct general *g, const struct measure_entry *m, unsign
             .signals = signals + i * width,
             .count = width,
             .has_reference = m->reference.count > 0,
-            .reference_scale = general_number(block, "reference_scale", 0),
+            .reference_scale =
+                general_number(block, "reference_scale", 0) * (m->each ? 1 : references),
             .band = general_number(block, "band", 0),
         };
         if (measure[i].has_reference &&
             !measure_signals(g, scenario_node_get(block, "reference"),
-                             &m->reference.at[m->reference.count == 1 ? 0 : i], 1, node,
+                             &m->reference.at[m->each && references > 1 ? i : 0], 1, node,
                              &measure[i].reference))
             return 0;
     }
@@ -353,14 +403,13 @@ static int record_measures(struct general *g)
     for (unsigned i = 0; !rc && i < list->count && !scenario_report_is_full(g->report); i++) {
         struct hil_system *s = g->system;
         m.entry = &list->entries[i];
-        m.each = general_true(m.entry->value, "each");
         rc = measure_elements(g, &m);
         const int node = rc ? -1 : measure_node(g, &m);
         if (rc == -EINVAL)
             rc = 0;
         if (rc || node < 0)
             continue;
-        struct hil_measure *measures = measures_with(s, m.each ? m.of.count : 1);
+        struct hil_measure *measures = measures_with(s, m.each ? m.signals.count : 1);
         if (!measures) {
             rc = -ENOMEM;
             continue;
@@ -368,7 +417,7 @@ static int record_measures(struct general *g)
         s->measures = measures;
         rc = measure_make(g, &m, (unsigned)node, &measures[s->measure_count]);
     }
-    free(m.of.at);
+    free(m.signals.at);
     free(m.reference.at);
     return rc;
 }

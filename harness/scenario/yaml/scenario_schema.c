@@ -162,7 +162,7 @@ static const cyaml_schema_field_t node_fields[] = {
     OF_TYPE("priority", CYAML_INT),
     OF_WORDS("scheduler", schedulers),
     OF_WORDS("wait", waits),
-    OF_WORDS("overrun", overruns),
+    MAYBE_WORDS("overrun", overruns),
     OF_TYPE("catch_up_limit", CYAML_FLOAT),
     OF_TYPE("resync_after_us", CYAML_FLOAT),
     OF_TYPE("input_age_limit_us", CYAML_FLOAT),
@@ -176,6 +176,12 @@ static const cyaml_schema_field_t tolerance_fields[] = {
     OF_TYPE("percent", CYAML_FLOAT), OF_TYPE("seed", CYAML_UINT),
     OF_TYPE("multipliers", CYAML_IGNORE), CYAML_FIELD_END};
 
+static const cyaml_schema_field_t override_fields[] = {
+    OF_TYPE("id", CYAML_STRING),       MAYBE("model", CYAML_STRING),
+    MAYBE("parameters", CYAML_IGNORE), MAYBE("initial", CYAML_IGNORE),
+    MAYBE("inputs", CYAML_IGNORE),     CYAML_FIELD_END};
+BLOCKS(override);
+
 static const cyaml_schema_field_t component_fields[] = {
     OF_TYPE("model", CYAML_STRING),
     OF_TYPE("node", CYAML_STRING),
@@ -186,6 +192,7 @@ static const cyaml_schema_field_t component_fields[] = {
     OF_TYPE("initial", CYAML_IGNORE),
     OF_TYPE("inputs", CYAML_IGNORE),
     MAYBE("safe", CYAML_IGNORE),
+    OF_ENTRIES("overrides", CYAML_FLAG_OPTIONAL, &override_entry),
     OF_FIELDS("tolerance", CYAML_FLAG_OPTIONAL, tolerance_fields),
     OF_TYPE("computation_delay", CYAML_BOOL),
     OF_WORDS("on_error", error_actions),
@@ -246,8 +253,8 @@ static const cyaml_schema_field_t record_fields[] = {
     OF_TYPE("decimation", CYAML_UINT), CYAML_FIELD_END};
 BLOCKS(record);
 
-static const cyaml_schema_field_t measure_fields[] = {OF_TYPE("of", CYAML_STRING),
-                                                      OF_TYPE("each", CYAML_BOOL),
+static const cyaml_schema_field_t measure_fields[] = {MAYBE("sum", CYAML_STRING),
+                                                      MAYBE("each", CYAML_STRING),
                                                       MAYBE("reference", CYAML_STRING),
                                                       OF_TYPE("reference_scale", CYAML_FLOAT),
                                                       OF_TYPE("band", CYAML_FLOAT),

@@ -63,6 +63,23 @@ int scenario_node_add(struct scenario_node *node, const char *key, const struct 
     return 0;
 }
 
+struct scenario_node *scenario_node_copy(const struct scenario_node *node)
+{
+    struct scenario_node *copy = scenario_node_new(node->kind, node->text, &node->at);
+
+    if (copy == NULL)
+        return NULL;
+    copy->plain = node->plain;
+    for (size_t i = 0; i < node->count; i++) {
+        const struct scenario_entry *entry = &node->entries[i];
+        if (scenario_node_add(copy, entry->key, &entry->at, scenario_node_copy(entry->value)) == 0)
+            continue;
+        scenario_node_free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
 /* Only the first `length` characters of the key count, because it may be part of a path. */
 static struct scenario_entry *find_entry(const struct scenario_node *node, const char *key,
                                          size_t length)
@@ -81,6 +98,18 @@ struct scenario_node *scenario_node_get(const struct scenario_node *node, const 
 {
     const struct scenario_entry *entry = find_entry(node, key, strlen(key));
     return entry == NULL ? NULL : entry->value;
+}
+
+void scenario_node_remove(struct scenario_node *node, const char *key)
+{
+    struct scenario_entry *entry = find_entry(node, key, strlen(key));
+
+    if (entry == NULL)
+        return;
+    free(entry->key);
+    scenario_node_free(entry->value);
+    node->count--;
+    memmove(entry, entry + 1, (size_t)(node->entries + node->count - entry) * sizeof(*entry));
 }
 
 static bool is_index(const char *word, size_t length)

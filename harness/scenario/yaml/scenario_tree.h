@@ -41,6 +41,12 @@ void scenario_node_free(struct scenario_node *node);
 int scenario_node_add(struct scenario_node *node, const char *key, const struct scenario_place *at,
                       struct scenario_node *value);
 
+/* A copy of the whole node, with its places. Returns NULL when memory runs out. */
+struct scenario_node *scenario_node_copy(const struct scenario_node *node);
+
+/* Removes the value under `key`, if there is one. */
+void scenario_node_remove(struct scenario_node *node, const char *key);
+
 /* The value under `key`, or NULL if there is none, or `node` is NULL or not a mapping. */
 struct scenario_node *scenario_node_get(const struct scenario_node *node, const char *key);
 
