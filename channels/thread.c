@@ -42,28 +42,34 @@ int loco_threads_link(struct loco_manager *m, uint32_t node)
     return 0;
 }
 
-/* Opens a link to this node itself, and to each peer that a channel has connected to already. */
+/* Opens the links that are missing: to this node itself, and to each peer that a channel has
+ * connected to already. */
 static int thread_link_to_all(struct loco_thread *t, uint64_t until)
 {
-    int rc = thread_link_to(t, t->mgr->id, until);
+    int rc = loco_thread_link(t, t->mgr->id) ? 0 : thread_link_to(t, t->mgr->id, until);
 
     loco_each_entry (&t->mgr->peers, node) {
         const struct loco_peer *peer = loco_by_node_find(&t->mgr->peers, node);
-        if (!rc && peer->linked)
+        if (!rc && peer->linked && !loco_thread_link(t, node))
             rc = thread_link_to(t, node, until);
     }
+    t->linked = !rc;
     return rc;
 }
 
+/* Finds a context for a thread. One that has all its links comes first. */
 static struct loco_thread *thread_find_detached(const struct loco_manager *m)
 {
+    struct loco_thread *found = NULL;
+
     loco_each_thread (m, t)
-        if (!t->attached)
-            return t;
-    return NULL;
+        if (!t->attached && (!found || t->linked))
+            found = t;
+    return found;
 }
 
-static int thread_make(struct loco_manager *m, uint64_t until, struct loco_thread **made)
+/* Its links are still missing. */
+static int thread_make(struct loco_manager *m, struct loco_thread **made)
 {
     struct loco_thread *t = calloc(1, sizeof *t);
 
@@ -73,8 +79,6 @@ static int thread_make(struct loco_manager *m, uint64_t until, struct loco_threa
     int rc = loco_by_node_init(&t->links, m->count, sizeof(struct loco_link *));
     if (!rc)
         rc = loco_mem_pool_open(t);
-    if (!rc)
-        rc = thread_link_to_all(t, until);
     if (rc) {
         loco_thread_free(t);
         return rc;
@@ -115,7 +119,9 @@ int loco_thread_attach_timed(struct loco_manager *m, uint64_t timeout_ns)
     if (loco_manager_lock(m, &wait))
         return -ETIMEDOUT;
     struct loco_thread *t = thread_find_detached(m);
-    int rc = thread_is_attached(m) ? -EEXIST : t ? 0 : thread_make(m, wait.until, &t);
+    int rc = thread_is_attached(m) ? -EEXIST : t ? 0 : thread_make(m, &t);
+    if (!rc && !t->linked)
+        rc = thread_link_to_all(t, wait.until);
     if (!rc) {
         t->attached = true;
         t->owner = pthread_self();

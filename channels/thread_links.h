@@ -17,7 +17,10 @@ struct loco_thread {
     struct loco_manager *mgr;
     uint64_t number; /* number of the newest operation */
     uint32_t told;   /* number of losses reported to the thread */
-    bool attached;   /* protected by the manager's lock, as is `owner` */
+    bool attached;   /* protected by the manager's lock, as are `owner` and `linked` */
+    /* Has a link to each peer. If a peer does not answer, the links that were opened stay for the
+     * next thread: a fabric may have a limited number of them. */
+    bool linked;
     pthread_t owner; /* the thread that attached last */
     struct loco_mem_pool *pool;
     struct loco_thread *next; /* next on the manager's list */

@@ -733,6 +733,62 @@ Test(stopped, calls_end_in_time_while_a_link_is_opened)
     cr_assert_eq(run_nodes(ON_THREADS, 1, opening_body, NULL), 0);
 }
 
+/* --- while one of the peers opens no link ---------------------------------------------------- */
+
+static unsigned links_opened;
+
+/* In place of the fabric's: the last node does not answer. */
+static int link_open_without_last(struct loco_node *node, uint32_t peer, uint64_t until,
+                                  struct loco_link **link)
+{
+    if (peer == NODES - 1 && !answers)
+        return -ETIMEDOUT;
+    links_opened++;
+    return true_ops->link_open(node, peer, until, link);
+}
+
+/* A fabric may have a limited number of links, so those to the others are not opened again. */
+static void *attach_again_and_again(void *arg)
+{
+    struct node *n = arg;
+
+    for (int i = 0; i < 5; i++)
+        CHECK(n, loco_thread_attach_timed(n->mgr, SHORT_NS) == -ETIMEDOUT);
+    answers = true;
+    CHECK(n, loco_thread_attach_timed(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, links_opened == NODES);
+    CHECK(n, loco_fence_thread(n->mgr) == 0);
+    loco_thread_detach(n->mgr);
+    return NULL;
+}
+
+static void retrying_body(struct node *n)
+{
+    struct loco_fabric_ops spy;
+    struct loco_barrier bar;
+    pthread_t thread;
+
+    CHECK(n, loco_barrier_init(&bar, n->mgr, NULL, "bar", LOCO_ALL) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    if (n->id == 0) {
+        true_ops = n->fabric->ops;
+        spy = *true_ops;
+        spy.link_open = link_open_without_last;
+        n->fabric->ops = &spy;
+        CHECK(n, pthread_create(&thread, NULL, attach_again_and_again, n) == 0);
+        CHECK(n, pthread_join(thread, NULL) == 0);
+        n->fabric->ops = true_ops;
+    }
+    CHECK(n, loco_barrier_wait(&bar) == 0);
+    loco_barrier_fini(&bar);
+}
+
+Test(stopped, retried_attaches_open_no_link_twice_processes)
+{
+    cr_assert_eq(run_nodes(ON_PROCESSES, NODES, retrying_body, NULL), 0);
+}
+
 /* A fence learns that a write was lost, while another thread opens a link. */
 static void losing_body(struct node *n)
 {
