@@ -46,7 +46,8 @@
  * A node has two claim words for each lock, since its threads write claims over links of their own,
  * and nothing orders one thread's claim behind another thread's release. Successive claims
  * alternate between the two words. When a word is used again, the ticket in between has been
- * served, so all writes to the word for the ticket before that are placed.
+ * served, so all writes to the word for the ticket before that are placed: the thread that wrote
+ * them has looked at the gate since then, or released it over the same link.
  */
 #include "loco/ticket_lock.h"
 
@@ -251,22 +252,25 @@ static int claim_look(const struct gate *g, uint32_t node, bool second, uint64_t
     return loco_atomic_look(loco_atomic_at(l->words, l->host, at), claimed, timeout_ns);
 }
 
-/*
- * Withdraws a claim for which no ticket was taken. The next claim uses the same word again, as the
- * other word may have the claim of a ticket whose release is still on its way. The zero must be
- * placed before that next claim, which another thread may write over another link. At the host it
- * is. Over a network this thread reads the word back, which waits until the zero is placed.
- */
-static void claim_end(const struct gate *g)
+/* Waits until the newest claim is placed: at the host it is, and over a network this thread reads
+ * the word back. */
+static void claim_place(const struct gate *g)
 {
     uint64_t placed;
 
-    claim_write(g, 0);
-    if (!g->lock)
-        return;
-    if (g->lock->host != g->mgr->id)
+    if (g->lock && g->lock->host != g->mgr->id)
         claim_look(g, g->mgr->id, g->lock->second, &placed, UINT64_MAX);
-    g->lock->second = !g->lock->second;
+}
+
+/* Withdraws a claim for which no ticket was taken. The next claim uses the same word again, as the
+ * other word may have the claim of a ticket whose release is still on its way. The zero must be
+ * placed before that next claim, which another thread may write over another link. */
+static void claim_end(const struct gate *g)
+{
+    claim_write(g, 0);
+    claim_place(g);
+    if (g->lock)
+        g->lock->second = !g->lock->second;
 }
 
 /* Whether the node has the turn's ticket: 1 yes, ASKING perhaps, 0 no; or an error. */
@@ -443,6 +447,8 @@ static int gate_try(const struct gate *g)
             return rc ? rc : -EBUSY;
         }
         claim_write(g, ticket + CLAIMED);
+        if (g->handover)
+            claim_place(g); /* a release that hands over posts nothing that would come after it */
         rc = gate_go_in_by_turn(g, ticket, seen);
     } else if (!rc) {
         rc = gate_pass(g, seen);

@@ -931,3 +931,131 @@ Test(ticket_lock, a_holder_that_another_still_has_is_not_dead)
     for (uint64_t seed = 0; seed <= SEEDS; seed++)
         cr_assert_eq(run_apart(seed), 0);
 }
+
+/* --- a claim that comes late --------------------------------------------------------------------
+ */
+
+static const struct loco_fabric_ops *true_ops;
+static struct loco_ticket_lock *late_host; /* the lock, at its host */
+static struct loco_link *late_link;
+static uint64_t late_claim, *late_place;
+static _Atomic unsigned late_begun, late_held, late_tried;
+
+static void late_land(const struct loco_link *link)
+{
+    if (link != late_link || !late_claim)
+        return;
+    *late_place = late_claim;
+    late_claim = 0;
+}
+
+/* In place of the fabric's: the first write of node 1 that claims a ticket is placed before the
+ * next operation of its link, and no earlier. */
+static int late_write(struct loco_link *link, struct loco_remote to, const void *from, size_t size)
+{
+    uint64_t value = 0;
+
+    if (size == sizeof value)
+        memcpy(&value, from, size);
+    if (late_link || link->node->id != 1 || link->peer != 0 || value % 4 != 1) {
+        late_land(link);
+        return true_ops->write(link, to, from, size);
+    }
+    const struct loco_region *words = late_host->words->region;
+    late_link = link;
+    late_claim = value;
+    late_place = (uint64_t *)words->memory + (to.offset - words->where.offset) / sizeof value;
+    atomic_store(&link->done, atomic_load(&link->posted));
+    return LOCO_DONE;
+}
+
+static int late_read(struct loco_link *link, struct loco_remote from, void *to, size_t size)
+{
+    late_land(link);
+    return true_ops->read(link, from, to, size);
+}
+
+static int late_fetch_add(struct loco_link *link, struct loco_remote at, uint64_t add,
+                          uint64_t *old)
+{
+    late_land(link);
+    return true_ops->fetch_add(link, at, add, old);
+}
+
+static int late_compare_swap(struct loco_link *link, struct loco_remote at, uint64_t expected,
+                             uint64_t desired, uint64_t *old)
+{
+    late_land(link);
+    return true_ops->compare_swap(link, at, expected, desired, old);
+}
+
+/* Takes the lock over, and goes on until it has the ticket whose claim is in the first one's word.
+ */
+static void late_second(struct hand *h)
+{
+    struct loco_ticket_lock *l = h->arg;
+
+    for (int i = 0; i < 3; i++) {
+        CHECK(h->node, loco_ticket_lock_acquire(l) == 0);
+        CHECK(h->node, loco_ticket_lock_release(l, LOCO_FENCE_NONE) == 0);
+    }
+    CHECK(h->node, loco_ticket_lock_acquire(l) == 0);
+    late_land(late_link);
+    late_held++;
+    await_step(h->node, &late_tried, 1);
+    CHECK(h->node, loco_ticket_lock_release(l, LOCO_FENCE_NONE) == 0);
+}
+
+static void late_first(struct node *n, struct loco_ticket_lock *l)
+{
+    struct hand second;
+
+    await_step(n, &late_begun, 1);
+    CHECK(n, loco_ticket_lock_try(l) == 0);
+    CHECK(n, late_link);
+    hire(&second, n, late_second, l);
+    AWAIT(n, l->local_next == UINT64_C(2) << 32); /* the second waits at this node's own gate */
+    CHECK(n, loco_ticket_lock_release(l, LOCO_FENCE_NONE) == 0);
+    CHECK(n, l->kept);
+    await(&second);
+}
+
+/* A try claims the ticket that it has taken, and hands the lock over without a fence. The claim is
+ * placed before another thread of the node claims a ticket in the same word: else the others take
+ * that ticket for a dead node's. */
+static void late_body(struct node *n)
+{
+    struct loco_fabric_ops spy;
+    struct loco_ticket_lock lock;
+
+    CHECK(n, loco_ticket_lock_init(&lock, n->mgr, NULL, "lock", 0, LOCO_ALL, 1) == 0);
+    CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
+    if (n->id == 0) {
+        true_ops = n->fabric->ops;
+        spy = *true_ops;
+        spy.write = late_write;
+        spy.read = late_read;
+        spy.fetch_add = late_fetch_add;
+        spy.compare_swap = late_compare_swap;
+        n->fabric->ops = &spy;
+        late_host = &lock;
+        late_begun++;
+        await_step(n, &late_held, 1);
+        loco_sim_cut(n->fabric, 0, 2);
+        loco_sim_cut(n->fabric, 1, 2);
+        loses(n, 2);
+        CHECK(n, loco_ticket_lock_timed(&lock, 100000) == -ETIMEDOUT);
+        late_tried++;
+        CHECK(n, loco_ticket_lock_timed(&lock, TEST_TIMEOUT) == 0);
+        CHECK(n, loco_ticket_lock_release(&lock, LOCO_FENCE_NONE) == 0);
+        n->fabric->ops = true_ops;
+    }
+    if (n->id == 1)
+        late_first(n, &lock);
+    loco_ticket_lock_fini(&lock);
+}
+
+Test(ticket_lock, a_claim_is_placed_before_the_lock_is_handed_over)
+{
+    cr_assert_eq(run_nodes(ON_SIM, 3, late_body, NULL), 0);
+}
