@@ -132,7 +132,7 @@ static int store_settle(struct loco_kvstore *s, uint64_t timeout_ns)
     const struct loco_wait wait = loco_wait_for(m, timeout_ns);
     int rc = loco_kvstore_stop_timed(s, timeout_ns);
 
-    if (!rc && s->calling && atomic_load(&s->left) > 0)
+    if (!rc && s->calling && (atomic_load(&s->left) > 0 || atomic_load(&s->windows_left)))
         rc = loco_fence_global_timed(s->channel.mgr, loco_time_left(m, &wait));
     return rc == -ETIMEDOUT ? rc : 0;
 }
@@ -143,8 +143,10 @@ int loco_kvstore_fini_timed(struct loco_kvstore *s, uint64_t timeout_ns)
         return 0;
     if (store_settle(s, timeout_ns))
         return -ETIMEDOUT;
+    kv_windows_drop(s);
     for (size_t i = 0; s->calls && i < store_calls(s); i++)
-        loco_kv_window_close(s->calls[i]);
+        if (s->calls[i])
+            kv_window_end(s->calls[i]);
     free(s->calls);
     free(s->calling);
     kv_trackers_close(s);

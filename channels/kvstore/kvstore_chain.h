@@ -26,6 +26,7 @@ struct loco_kv_window {
     void *memory;                      /* the operations' words and copies */
     size_t memory_size;
     struct loco_remote where;
+    struct loco_kv_window *behind; /* the next that was closed with operations in flight */
 };
 
 static inline struct loco_kvstore *kv_op_store(const struct loco_kv_op *op)
@@ -102,6 +103,9 @@ static inline bool kv_op_finish(struct loco_kv_op *op, int result)
     op->step = NULL;
     return KV_ON;
 }
+
+/* Whether the store has lost the node. It may be back, but not in the store. */
+bool kv_op_has_lost(const struct loco_kv_op *op, uint32_t node);
 
 /* Takes every step that can be taken now. Returns whether the operation is done. */
 static inline bool kv_op_take_steps(struct loco_kv_op *op)

@@ -122,13 +122,19 @@ bool kv_lock_hands_over(const struct loco_kv_op *op)
     return op->behind && op->handovers < HANDOVERS_MAX;
 }
 
+static bool lock_handed(struct loco_kv_op *op, int error)
+{
+    (void)error;
+    return lock_is_granted(op);
+}
+
 static bool lock_hand_over(struct loco_kv_op *op, int result)
 {
     struct loco_kv_op *next = line_leave(op);
 
     next->ticket = op->ticket;
     next->handovers = op->handovers + 1;
-    kv_op_next(next, kv_held_step(next));
+    kv_op_next(next, lock_handed);
     kv_op_finish(op, result);
     kv_op_take_steps(next);
     return KV_ON;

@@ -172,8 +172,7 @@ static bool slot_release_placed(struct loco_kv_op *op)
     return slot_then_placed(op, slot_release);
 }
 
-/* Whether the store has lost the node. It may be back, but not in the store. */
-static bool op_has_lost(const struct loco_kv_op *op, uint32_t node)
+bool kv_op_has_lost(const struct loco_kv_op *op, uint32_t node)
 {
     const struct loco_channel *c = &kv_op_store(op)->channel;
     const int member = loco_channel_member(c, node);
@@ -278,7 +277,7 @@ static int insert_take_slot(struct loco_kv_op *op)
 
     for (uint32_t i = 0; rc && i <= m->count; i++) {
         uint32_t host = i == 0 ? op->lock_host : (m->id + i - 1) % m->count;
-        if (!op_has_lost(op, host))
+        if (!kv_op_has_lost(op, host))
             rc = kv_slots_take(s->slots, host, op->hash, &place);
     }
     if (rc)
@@ -366,7 +365,7 @@ kv_step *kv_held_step(const struct loco_kv_op *op)
     return steps[op->kind];
 }
 
-/* --- windows --------------------------------------------------------------------------------- */
+/* --- starts ---------------------------------------------------------------------------------- */
 
 static void window_prefetch(const struct loco_kv_op *op)
 {
@@ -444,6 +443,7 @@ __attribute__((always_inline)) static inline void op_start(struct loco_kv_op *op
     kv_lock_find(op, s);
     op->since = 0;
     op->left = false;
+    op->unreported = true;
     op->thread = loco_self(s->channel.mgr);
     op->flush = 0;
     op->wrote = s->channel.mgr->id;
@@ -499,116 +499,4 @@ void loco_kv_start_compare_swap(struct loco_kv_op *op, uint64_t key, const void 
     memcpy(op->expected, expected, size);
     memcpy(op->desired, desired ? desired : op->value, size);
     op_start(op, LOCO_KV_COMPARE_SWAP, key);
-}
-
-bool loco_kv_poll(struct loco_kv_op *op)
-{
-    struct loco_kv_window *w = op->window;
-
-    if (!op->step || kv_op_take_steps(op))
-        return true;
-    /* It may wait for a lock that another operation of this window holds ... */
-    kv_op_take_steps(&w->ops[w->next]);
-    w->next = w->next + 1 < w->size ? w->next + 1 : 0;
-    /* ... or for a node that waits for this one's acknowledgement. On coherent memory it costs
-     * little to send that. */
-    if (w->coherent && op->kind != LOCO_KV_READ)
-        loco_kvstore_serve(w->store);
-    return false;
-}
-
-/* Makes the operation this thread's. Returns false while this thread's writes could still overtake
- * those that another thread posted for the operation. */
-static bool op_comes_after_writes(struct loco_kv_op *op)
-{
-    struct loco_manager *m = kv_op_manager(op);
-    struct loco_thread *self = loco_self(m);
-    struct loco_link *link = loco_thread_link(op->thread, op->wrote);
-
-    if (op->thread != self && link && !(m->fabric->capabilities & LOCO_COHERENT)) {
-        if (!op->flush)
-            op->flush = m->fabric->ops->flush(link);
-        loco_poll_inline(link, m);
-        if (atomic_load_explicit(&link->flushed, memory_order_acquire) < op->flush &&
-            !op_has_lost(op, op->wrote))
-            return false;
-    }
-    op->thread = self;
-    op->flush = 0;
-    return true;
-}
-
-bool kv_op_move_on(struct loco_kv_op *op)
-{
-    return op_comes_after_writes(op) && kv_op_take_steps(op);
-}
-
-/* An operation's part of the memory: a word, and a slot's copy. */
-static size_t window_pitch(const struct loco_kv_window *w)
-{
-    return sizeof(uint64_t) + kv_slot_size(w->store->slots);
-}
-
-static void window_lay_out(struct loco_kv_window *w)
-{
-    const size_t value_size = w->store->config.value_size;
-
-    for (unsigned i = 0; i < w->size; i++) {
-        unsigned char *at = (unsigned char *)w->memory + i * window_pitch(w);
-        w->ops[i].window = w;
-        w->ops[i].word = (uint64_t *)(void *)at;
-        w->ops[i].copy = at + sizeof(uint64_t);
-        w->ops[i].value = w->ops[i].copy + KV_VALUE_AT;
-        w->ops[i].expected = w->swaps + 2 * i * value_size;
-        w->ops[i].desired = w->ops[i].expected + value_size;
-    }
-}
-
-static void window_free(struct loco_kv_window *w)
-{
-    free(w->ops);
-    free(w->swaps);
-    free(w);
-}
-
-int loco_kv_window_open(struct loco_kv_window **window, struct loco_kvstore *store, unsigned size)
-{
-    struct loco_manager *m = store->channel.mgr;
-    struct loco_kv_window *w = calloc(1, sizeof *w);
-
-    if (!w)
-        return -ENOMEM;
-    w->store = store;
-    w->coherent = m->fabric->capabilities & LOCO_COHERENT;
-    w->size = size;
-    w->ops = calloc(size, sizeof *w->ops);
-    w->swaps = calloc(size, 2 * store->config.value_size);
-    w->memory_size = size * window_pitch(w);
-    pthread_mutex_lock(&m->lock);
-    int rc =
-        w->ops && w->swaps ? loco_memory_cut(m, w->memory_size, &w->memory, &w->where) : -ENOMEM;
-    pthread_mutex_unlock(&m->lock);
-    if (rc) {
-        window_free(w);
-        return rc;
-    }
-    window_lay_out(w);
-    *window = w;
-    return 0;
-}
-
-void loco_kv_window_close(struct loco_kv_window *w)
-{
-    if (!w)
-        return;
-    struct loco_manager *m = w->store->channel.mgr;
-    pthread_mutex_lock(&m->lock);
-    loco_memory_return(m, w->memory, w->memory_size, w->where);
-    pthread_mutex_unlock(&m->lock);
-    window_free(w);
-}
-
-struct loco_kv_op *loco_kv_window_op(struct loco_kv_window *w, unsigned i)
-{
-    return &w->ops[i];
 }

@@ -140,6 +140,7 @@ unsigned loco_kvstore_serve(struct loco_kvstore *s)
         if (sender != s->channel.mgr->id)
             count += tracker_follow(s, &s->trackers[sender]);
     kv_calls_move_on(s);
+    kv_windows_move_on(s);
     atomic_store_explicit(&s->serving, false, memory_order_release);
     return count;
 }

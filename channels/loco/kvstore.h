@@ -89,7 +89,9 @@ struct loco_kvstore {
     LOCO_ATOMIC(unsigned) tracking; /* calls of loco_kvstore_track, and the store's own thread */
     pthread_t thread;
     bool started;
-    uint64_t room[8];
+    /* Those that were closed with operations in flight, which the tracker finishes. */
+    LOCO_ATOMIC(struct loco_kv_window *) windows_left;
+    uint64_t room[7];
 };
 
 /* --- setup ------------------------------------------------------------------------------- */
@@ -104,10 +106,10 @@ int loco_kvstore_init(struct loco_kvstore *store, struct loco_manager *manager,
  * in flight and that its windows are closed. An operation of another node that waits for this
  * node's acknowledgement goes on only when the manager closes; so the nodes should pass a barrier
  * first. A timed operation that ran out of time and has not ended yet is dropped: it may keep its
- * lock, as a lost node does. What it posted is waited for, at most until the nodes that it went to
- * are lost. The timed call waits for at most `timeout_ns`. After -ETIMEDOUT the endpoint has not
- * ended, but its tracker has been told to stop; the caller ends the endpoint later, by either call.
- * An attached thread. */
+ * lock, as a lost node does. So is one of a window that was closed. What it posted is waited for,
+ * at most until the nodes that it went to are lost. The timed call waits for at most `timeout_ns`.
+ * After -ETIMEDOUT the endpoint has not ended, but its tracker has been told to stop; the caller
+ * ends the endpoint later, by either call. An attached thread. */
 void loco_kvstore_fini(struct loco_kvstore *store);
 int loco_kvstore_fini_timed(struct loco_kvstore *store, uint64_t timeout_ns);
 
@@ -199,6 +201,9 @@ int loco_kvstore_next_timed(struct loco_kvstore *store, uint64_t *cursor, uint64
  *      ...
  *      if (loco_kv_poll(op) && op->result == 0)
  *              use(op->value);
+ * or
+ *      while ((op = loco_kv_window_next(window)))
+ *              use(op);
  *
  * A started operation may not begin before it is polled: several are gathered first, so that their
  * cache misses overlap. Polling one operation also advances the window's others, so the order of
@@ -233,7 +238,7 @@ struct loco_kv_op {
     uint32_t ticket, seen;      /* its own ticket; the ticket last seen to be served */
     struct loco_kv_op *behind;  /* the window's operation that gets the lock from this one */
     unsigned handovers;         /* of the ticket so far */
-    bool left;                  /* its caller's time ended, and left it to the tracker */
+    bool left;                  /* it was cancelled, or its caller left it to the tracker */
     struct loco_thread *thread; /* whose links it uses */
     uint64_t flush;             /* the ticket of a flush behind the write of its slot; 0: none */
     uint64_t position;          /* of its message in the tracker */
@@ -243,13 +248,15 @@ struct loco_kv_op {
     struct loco_kv_window *window;
     uint32_t wrote;                    /* the node that it wrote to; this node: to none yet */
     unsigned char *expected, *desired; /* the values of a compare_swap */
+    bool unreported; /* loco_kv_poll and loco_kv_window_next have not said that it is done */
 };
 
 /* Opens a window of `size` operations for the calling thread. Returns 0 or -ENOMEM. Once the
  * store is set up, no other call allocates. */
 int loco_kv_window_open(struct loco_kv_window **window, struct loco_kvstore *store, unsigned size);
 
-/* Closes the window. No operation may be in flight in it. */
+/* Closes the window. Operations in flight are cancelled, and finished by the tracker: writes may
+ * still take effect. */
 void loco_kv_window_close(struct loco_kv_window *window);
 
 /* Returns the window's operation i, from 0. It is at rest at first. */
@@ -267,6 +274,15 @@ void loco_kv_start_compare_swap(struct loco_kv_op *op, uint64_t key, const void 
 /* Whether the operation is done. Never waits on coherent memory; elsewhere for 10 ms at most, while
  * what another thread of the node has sent is not placed. Only the window's thread. */
 bool loco_kv_poll(struct loco_kv_op *op);
+
+/* Returns an operation that is done, and whose end no call has reported yet; NULL: there is none
+ * now. Moves all operations of the window on. Waits as loco_kv_poll does. */
+struct loco_kv_op *loco_kv_window_next(struct loco_kv_window *window);
+
+/* Gives an operation up. It stays in flight until it is polled to its end, since what it has posted
+ * may still arrive, and a ticket that it has taken must be given back. If it has not begun to
+ * change the store by then, it changes nothing, and its result is -ETIMEDOUT. */
+void loco_kv_cancel(struct loco_kv_op *op);
 
 LOCO_DECLARATIONS_END
 

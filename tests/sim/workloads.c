@@ -283,6 +283,7 @@ const struct loco_sim_workload *const workloads[] = {
     &kvstore_swap,
     &kvstore_swap_window,
     &kvstore_iterate,
+    &kvstore_closed,
     &kvstore_mortal,
     NULL,
 };

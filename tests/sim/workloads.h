@@ -21,6 +21,7 @@ extern const struct loco_sim_workload kvstore_lines, kvstore_reuse_far;
 extern const struct loco_sim_workload kvstore_timed, kvstore_timed_at_inserter;
 extern const struct loco_sim_workload kvstore_mortal;
 extern const struct loco_sim_workload kvstore_swap, kvstore_swap_window, kvstore_iterate;
+extern const struct loco_sim_workload kvstore_closed;
 extern const struct loco_sim_workload kvstore_full, kvstore_full_at_inserter;
 extern const struct loco_sim_workload owned_var_mixed, owned_var_mixed_word;
 extern const struct loco_sim_workload kvstore_killed; /* on shm only */

@@ -216,12 +216,14 @@ static void swap_body(struct node *n)
     meet(&s);
     CHECK(n, loco_kv_window_open(&w, &s.kv, 1) == 0);
     struct loco_kv_op *op = loco_kv_window_op(w, 0);
+    CHECK(n, !loco_kv_window_next(w));
     for (uint64_t i = 0; i < 10;) { /* each node adds 10 */
         struct loco_wait wait = {.until = UINT64_MAX};
         *(uint64_t *)op->value = expected + 1;
         loco_kv_start_compare_swap(op, 7, &expected, NULL);
-        while (!loco_kv_poll(op))
+        while (loco_kv_window_next(w) != op)
             loco_relax(n->mgr, &wait);
+        CHECK(n, !loco_kv_window_next(w) && loco_kv_poll(op));
         CHECK(n, op->result == 0 || op->result == -ECANCELED);
         i += op->result == 0;
         expected = *(uint64_t *)op->value;

@@ -340,6 +340,21 @@ static uint64_t windowed_key(const struct members *m)
     return key_at(m, m->n->id, 10000 + 1000 * m->n->id);
 }
 
+/* A window with operations that wait for the member can be closed. The tracker finishes them. */
+static void window_closes(struct members *m, uint64_t far)
+{
+    struct loco_kv_window *w;
+    const uint64_t value = 7;
+
+    CHECK(m->n, loco_kv_window_open(&w, &m->kv, 3) == 0);
+    loco_kv_start_insert(loco_kv_window_op(w, 0), windowed_key(m) + 1, &value);
+    loco_kv_start_read(loco_kv_window_op(w, 1), far);
+    CHECK(m->n, !is_done_in_time(m, loco_kv_window_op(w, 0), SHORT_NS));
+    loco_kv_start_update(loco_kv_window_op(w, 2), windowed_key(m) + 1, &value); /* not begun yet */
+    loco_kv_cancel(loco_kv_window_op(w, 2));
+    loco_kv_window_close(w);
+}
+
 /* Starting and polling do not wait for any node. Operations that do not end meanwhile end when the
  * member goes on. */
 static void window_waits(struct members *m, uint64_t near, uint64_t far)
@@ -357,6 +372,7 @@ static void window_waits(struct members *m, uint64_t near, uint64_t far)
     CHECK(n, is_done_in_time(m, op[2], TEST_TIMEOUT) && op[2]->result == 0);
     CHECK(n, unanswered(n, is_done_in_time(m, op[3], SHORT_NS) ? op[3]->result : -ETIMEDOUT));
     CHECK(n, !is_done_in_time(m, op[0], SHORT_NS) && !is_done_in_time(m, op[1], SHORT_NS));
+    window_closes(m, far);
 }
 
 static void all_use_the_window(struct members *m)
@@ -367,8 +383,11 @@ static void all_use_the_window(struct members *m)
         struct loco_kv_op *op = loco_kv_window_op(m->window, i);
         CHECK(n, is_done_in_time(m, op, TEST_TIMEOUT) && op->result == 0);
     }
-    if (n->id != STILL)
-        CHECK(n, loco_kvstore_delete(&m->kv, windowed_key(m)) == 0);
+    if (n->id == STILL)
+        return;
+    CHECK(n, loco_kvstore_delete(&m->kv, windowed_key(m)) == 0);
+    AWAIT(n, !atomic_load(&m->kv.windows_left));
+    CHECK(n, loco_kvstore_delete(&m->kv, windowed_key(m) + 1) == 0);
 }
 
 static void queues_wait(struct members *m)
