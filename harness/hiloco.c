@@ -33,6 +33,7 @@ static const char help[] =
     "  recover DIR       rebuild the record of a killed run\n"
     "  merge DIR...      merge the results of the parts of a run\n"
     "  check SCENARIO    check a scenario for mistakes\n"
+    "  convert SCENARIO  print an older scenario in the language of today\n"
     "  models            list the models, or show the model of a file\n"
     "  export-fmu MODEL  export a model as an FMU, for other tools\n"
     "  doctor [SCENARIO] report settings of this machine that hurt a loop, and how to fix them\n"
@@ -56,7 +57,7 @@ static const struct {
     {"node", hil_command_node},       {"compare", hil_command_compare},
     {"report", hil_command_report},   {"scope", hil_command_scope},
     {"set", hil_command_set},         {"control", hil_command_control},
-    {"merge", hil_command_merge},
+    {"merge", hil_command_merge},     {"convert", hil_command_convert},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

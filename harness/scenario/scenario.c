@@ -7,13 +7,15 @@
 #include "scenario.h"
 
 #include <errno.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/convert.h"
 #include "form/form.h"
 #include "general/general.h"
-#include "old_words.h"
 #include "scenario_files.h"
 #include "scenario_models.h"
 #include "yaml/scenario_check.h"
@@ -284,6 +286,42 @@ int hil_scenario_load(struct hil_scenario **scenario, const char *path,
                          "out of memory");
     hil_scenario_free(made);
     return error;
+}
+
+/* Reads the tree of a file that has no mistakes, and prints it in the language of today. */
+static int convert_file(const char *path, const struct hil_scenario_options *options, char **text,
+                        struct scenario_report *report)
+{
+    struct scenario_node *root = NULL, *general = NULL;
+    char copy[PATH_MAX];
+    int error = scenario_tree_read(&root, path, report);
+
+    snprintf(copy, sizeof(copy), "%s", path);
+    if (error == 0)
+        error = lay_options(root, options, report);
+    if (error == 0)
+        error = scenario_rewrite_old_words(root);
+    if (error == 0 && scenario_is_short_form(root))
+        error = scenario_short_form_rewrite(root, dirname(copy), &general);
+    if (error == 0)
+        error = scenario_tree_print(general != NULL ? general : root, text);
+    scenario_node_free(general);
+    scenario_node_free(root);
+    return error;
+}
+
+int hil_scenario_convert(char **text, const char *path, const struct hil_scenario_options *options,
+                         char *message, size_t size)
+{
+    struct scenario_report report;
+    struct hil_scenario *scenario;
+    int error = hil_scenario_load(&scenario, path, options, message, size);
+
+    if (error != 0)
+        return error;
+    hil_scenario_free(scenario);
+    scenario_report_open(&report, message, size);
+    return convert_file(path, options, text, &report);
 }
 
 void hil_scenario_free(struct hil_scenario *scenario)

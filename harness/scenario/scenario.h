@@ -264,6 +264,11 @@ struct hil_scenario_options {
 int hil_scenario_load(struct hil_scenario **scenario, const char *path,
                       const struct hil_scenario_options *options, char *message, size_t size);
 
+/* Loads a scenario likewise, and makes its text in the language of today, which the caller frees:
+ * the short form becomes the general one. Comments and defaults are not in it. */
+int hil_scenario_convert(char **text, const char *path, const struct hil_scenario_options *options,
+                         char *message, size_t size);
+
 void hil_scenario_free(struct hil_scenario *scenario);
 
 /* The unit of the key with this dotted path, "us" or "1/(V s)"; "" if it has none. */

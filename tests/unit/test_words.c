@@ -10,7 +10,7 @@
  * its keys. */
 static bool is_the_forms(const char *path)
 {
-    static const char *const own[] = {"harness/scenario/form/",
+    static const char *const own[] = {"harness/scenario/form/", "harness/scenario/convert/",
                                       "harness/scenario/yaml/scenario_keys.c",
                                       "harness/controller.c", "harness/converter.c"};
 

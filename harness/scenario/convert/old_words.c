@@ -1,4 +1,4 @@
-#include "old_words.h"
+#include "convert.h"
 
 #include <errno.h>
 #include <stdlib.h>
