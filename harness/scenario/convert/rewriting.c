@@ -86,8 +86,9 @@ int short_open(struct rewriting *x)
 
 /* --- writing ------------------------------------------------------------------------------- */
 
-void short_add(struct rewriting *x, struct scenario_node *to, const char *key,
-               struct scenario_node *value)
+/* Takes ownership of the value. */
+static void short_add(struct rewriting *x, struct scenario_node *to, const char *key,
+                      struct scenario_node *value)
 {
     if (x->error || !to)
         scenario_node_free(value);

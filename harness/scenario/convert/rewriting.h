@@ -32,10 +32,6 @@ int short_open(struct rewriting *x);
 
 /* --- writing ------------------------------------------------------------------------------- */
 
-/* Takes ownership of the value. */
-void short_add(struct rewriting *x, struct scenario_node *to, const char *key,
-               struct scenario_node *value);
-
 /* Adds an empty list or mapping, and returns it; NULL after an error. */
 struct scenario_node *short_block(struct rewriting *x, struct scenario_node *to, const char *key,
                                   enum scenario_kind kind);
