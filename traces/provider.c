@@ -10,6 +10,8 @@
 
 #include "harness/tracing/provider.h"
 
+uint32_t hiloco_run;
+
 static void on_node(const struct hil_traced_node *node)
 {
     lttng_ust_tracepoint(hiloco, node, node);
@@ -99,6 +101,7 @@ static void on_peer_lost(uint32_t node, uint32_t peer, bool left)
 #define WANTED(event) &lttng_ust_tracepoint_hiloco___##event.state
 
 __attribute__((visibility("default"))) const struct hil_trace_provider hiloco_provider = {
+    .run = &hiloco_run,
     .loops =
         {
             .node = on_node,

@@ -17,8 +17,17 @@
 #include "channels/loco/trace.h"
 #include "harness/run/tracer.h"
 
+/* The run of this process (harness/tracing/session.h). */
+#ifndef HILOCO_RUN
+#define HILOCO_RUN
+extern uint32_t hiloco_run;
+#endif
+
 /* clang-format does not recognise these macros as declarations. */
 /* clang-format off */
+
+/* Sessions select the run by it; it is not written. */
+#define RUN_FIELD lttng_ust_field_integer_nowrite(uint32_t, run, hiloco_run)
 
 /* The members of struct hil_traced_newer. */
 #define NEWER_FIELDS 3
@@ -41,6 +50,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, node,
     LTTNG_UST_TP_ARGS(const struct hil_traced_node *, n),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, n->node)
         lttng_ust_field_string(name, n->name)
         lttng_ust_field_string(array, n->array)
@@ -52,6 +62,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, link,
     LTTNG_UST_TP_ARGS(const struct hil_traced_link *, l),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, link, l->link)
         lttng_ust_field_integer(uint32_t, from, l->from)
         lttng_ust_field_integer(uint32_t, to, l->to)
@@ -65,6 +76,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, loop_step,
     LTTNG_UST_TP_ARGS(const struct hil_traced_step *, s),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, s->node)
         lttng_ust_field_integer(uint64_t, step, s->step)
         lttng_ust_field_integer(uint64_t, late_ns, s->late_ns)
@@ -79,6 +91,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, loop_links,
     LTTNG_UST_TP_ARGS(const struct hil_traced_step *, s),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, s->node)
         lttng_ust_field_integer(uint64_t, step, s->step)
         lttng_ust_field_sequence(uint32_t, newer, (const uint32_t *)s->newer, uint8_t,
@@ -90,6 +103,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, loop_miss,
     LTTNG_UST_TP_ARGS(const struct hil_traced_miss *, m),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, m->node)
         lttng_ust_field_integer(uint32_t, nodes, m->nodes)
         lttng_ust_field_integer(uint64_t, step, m->step)
@@ -101,6 +115,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, loop_left_out,
     LTTNG_UST_TP_ARGS(const struct hil_traced_left_out *, l),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, l->node)
         lttng_ust_field_integer(uint32_t, nodes, l->nodes)
         lttng_ust_field_integer(uint64_t, step, l->step)
@@ -114,6 +129,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, state,
     LTTNG_UST_TP_ARGS(uint32_t, number, enum hil_stage, stage_now, int32_t, id),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, number)
         lttng_ust_field_integer(int32_t, thread, id)
         lttng_ust_field_enum(hiloco, stage, uint8_t, stage, (uint8_t)stage_now)
@@ -132,6 +148,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, event,
     LTTNG_UST_TP_ARGS(const struct hil_event_row *, e),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, e->node)
         lttng_ust_field_enum(hiloco, kind, uint8_t, kind, (uint8_t)e->kind)
         lttng_ust_field_integer(uint64_t, step, e->step + 1)
@@ -157,6 +174,7 @@ LTTNG_UST_TRACEPOINT_EVENT_CLASS(
     hiloco, copy,
     LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, size_t, bytes),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, number)
         lttng_ust_field_string(channel, name)
         lttng_ust_field_integer(uint32_t, size, (uint32_t)bytes)
@@ -171,6 +189,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, fence,
     LTTNG_UST_TP_ARGS(uint32_t, number, enum loco_fence, kind),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, number)
         lttng_ust_field_enum(hiloco, scope, uint8_t, scope, (uint8_t)kind)
     )
@@ -180,6 +199,7 @@ LTTNG_UST_TRACEPOINT_EVENT_CLASS(
     hiloco, lock,
     LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, uint32_t, hosts, size_t, which),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, number)
         lttng_ust_field_string(channel, name)
         lttng_ust_field_integer(uint32_t, host, hosts)
@@ -195,6 +215,7 @@ LTTNG_UST_TRACEPOINT_EVENT_CLASS(
     hiloco, barrier,
     LTTNG_UST_TP_ARGS(uint32_t, number, const char *, name, uint32_t, rounds),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, number)
         lttng_ust_field_string(channel, name)
         lttng_ust_field_integer(uint32_t, round, rounds)
@@ -209,6 +230,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, peer_join,
     LTTNG_UST_TP_ARGS(uint32_t, number, uint32_t, other),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, number)
         lttng_ust_field_integer(uint32_t, peer, other)
     )
@@ -218,6 +240,7 @@ LTTNG_UST_TRACEPOINT_EVENT(
     hiloco, peer_lost,
     LTTNG_UST_TP_ARGS(uint32_t, number, uint32_t, other, bool, in_order),
     LTTNG_UST_TP_FIELDS(
+        RUN_FIELD
         lttng_ust_field_integer(uint32_t, node, number)
         lttng_ust_field_integer(uint32_t, peer, other)
         lttng_ust_field_integer(uint8_t, left, in_order)

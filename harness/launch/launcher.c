@@ -193,13 +193,15 @@ static int open_trace(struct launcher *l)
         fprintf(stderr, "warning: virtual time is not traced: its steps take no time\n");
     if (!hil_session_wanted(l->scenario) || l->launch->discard)
         return 0;
-    int rc = hil_session_open(&l->children.session, l->scenario, l->kept.out);
+    int rc =
+        hil_session_open(&l->children.session, l->scenario, l->kept.out, l->launch->run_directory);
     if (!rc && l->scenario->trace.keep == HIL_KEEP_RECENT)
         open_flight(l);
     return rc;
 }
 
-/* If nodes of other launchers take part, their processes are traced as well. */
+/* If nodes of other launchers take part, their processes are traced as well, and it is not known
+ * which these are. */
 static int start_trace(struct launcher *l)
 {
     unsigned count = l->launch->run_directory ? 0 : l->scenario->executor_count;

@@ -15,7 +15,7 @@
 
 static const char object[] = "libhiloco-trace.so";
 
-int hil_provider_load(char *why, size_t size)
+int hil_provider_load(uint32_t run, char *why, size_t size)
 {
     char path[PATH_MAX];
     int rc = hil_installed_find(object, path, sizeof path);
@@ -30,6 +30,7 @@ int hil_provider_load(char *why, size_t size)
         snprintf(why, size, "%s", dlerror());
         return -ELIBACC;
     }
+    *provider->run = run;
     loco_trace_set(&provider->channels);
     hil_tracer = &provider->loops;
     return 0;
@@ -65,7 +66,7 @@ void hil_provider_load_for(const struct hil_run *run, unsigned index)
         return;
     sched_getaffinity(0, sizeof all, &all);
     hil_leave_loops_cores(run->scenario); /* for the threads that the provider starts */
-    int rc = hil_provider_load(why, sizeof why);
+    int rc = hil_provider_load(hil_session_run(run->place), why, sizeof why);
     sched_setaffinity(0, sizeof all, &all);
     if (rc)
         snprintf(e->degraded, sizeof e->degraded, "not traced: %s\n", why);

@@ -11,6 +11,7 @@
 
 /* The interface that the object exports as `hiloco_provider`. */
 struct hil_trace_provider {
+    uint32_t *run; /* of this process, as sessions call it */
     struct hil_tracer loops;
     struct loco_tracer channels;
 };
@@ -19,10 +20,10 @@ struct hil_trace_provider {
  * Loads the provider, and connects the loops and channels of this process to it. The provider
  * starts threads, which would be lost in a fork, and which inherit the caller's affinity. Therefore
  * call it in the process that runs the loops, on the thread that will run them, before that thread
- * pins itself. When it returns, LTTng knows the process and has finished its set-up. Returns 0, or
- * a negative errno after a message to `why`.
+ * pins itself. When it returns, LTTng knows the process and has finished its set-up. `run` is the
+ * run of this process (session.h). Returns 0, or a negative errno after a message to `why`.
  */
-int hil_provider_load(char *why, size_t size);
+int hil_provider_load(uint32_t run, char *why, size_t size);
 
 /* The same for a process that will run executor `index`, if the scenario asks for a trace or a
  * session daemon runs. A failure is reported as a reason why the executor is `degraded`. */

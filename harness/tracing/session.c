@@ -24,7 +24,8 @@ struct hil_session {
     const struct hil_scenario *scenario;
     const char *out; /* the results' folder */
     char name[40];
-    pid_t daemon; /* our session daemon; 0: another one was running */
+    char filter[40]; /* the option that selects the run's events; "": all events */
+    pid_t daemon;    /* our session daemon; 0: another one was running */
     bool created;
     bool tracks;         /* it traces some processes rather than all of this user's */
     bool stuck;          /* it could not be stopped in an orderly way */
@@ -222,6 +223,64 @@ static void name_events(const struct hil_tracing_events *e, char *text, size_t s
                 (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", all[i].names);
 }
 
+uint32_t hil_session_run(const char *place)
+{
+    char folder[PATH_MAX], whole[PATH_MAX];
+    const char *name = strrchr(place, '/');
+    uint32_t run = 2166136261; /* FNV-1a */
+
+    name = name ? name : place;
+    snprintf(folder, sizeof folder, "%.*s", (int)(name - place), place);
+    if (!realpath(folder[0] ? folder : *place == '/' ? "/" : ".", whole))
+        whole[0] = '\0';
+    for (const char *c = whole; *c; c++)
+        run = (run ^ (unsigned char)*c) * 16777619;
+    for (const char *c = name + (*name == '/'); *c; c++)
+        run = (run ^ (unsigned char)*c) * 16777619;
+    return run;
+}
+
+/* --- its buffers ------------------------------------------------------------------------------ */
+
+/* In all, if the scenario leaves it open; and of each core. */
+enum {
+    LOOPS_ALL_KIB = 262144,
+    LOOPS_MOST_KIB = 65536,
+    KERNEL_ALL_KIB = 131072,
+    KERNEL_MOST_KIB = 8192
+};
+
+unsigned hil_session_buffer_kib(unsigned asked, unsigned most, unsigned all, unsigned cores)
+{
+    unsigned kib = most;
+
+    if (asked)
+        return asked;
+    while (kib > 32 && (uint64_t)kib * cores > all)
+        kib /= 2;
+    return kib;
+}
+
+/* LTTng makes a buffer for each core that the machine may have. */
+static unsigned core_count(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_CONF);
+
+    return count > 0 ? (unsigned)count : 1;
+}
+
+static unsigned loops_kib(const struct hil_session *s)
+{
+    return hil_session_buffer_kib(s->scenario->trace.buffer_kib, LOOPS_MOST_KIB, LOOPS_ALL_KIB,
+                                  core_count());
+}
+
+static unsigned kernel_kib(const struct hil_session *s)
+{
+    return hil_session_buffer_kib(s->scenario->trace.kernel_buffer_kib, KERNEL_MOST_KIB,
+                                  KERNEL_ALL_KIB, core_count());
+}
+
 /* Number of sub-buffers: while one is written to disk the next one takes events. Both their number
  * and their size are powers of two. */
 enum { PARTS = 8 };
@@ -249,8 +308,9 @@ static int enable_names(const struct hil_session *s)
                   s->name, PARTS, part_bytes(NAMES_BYTES + of_nodes + of_links));
 
     if (!rc)
-        rc = must("enable-event --userspace --session=%s --channel=names hiloco:node,hiloco:link%s",
-                  s->name, s->scenario->trace.events.state ? ",hiloco:state" : "");
+        rc = must(
+            "enable-event --userspace --session=%s --channel=names%s hiloco:node,hiloco:link%s",
+            s->name, s->filter, s->scenario->trace.events.state ? ",hiloco:state" : "");
     return rc;
 }
 
@@ -265,11 +325,12 @@ static int enable_events(const struct hil_session *s)
     int rc = must("enable-channel --userspace --session=%s --%s --num-subbuf=%d "
                   "--subbuf-size=%" PRIu64 " --read-timer=10000 --switch-timer=0 loops",
                   s->name, is_recent(s) ? "overwrite" : "discard", PARTS,
-                  part_bytes((uint64_t)t->buffer_kib * 1024));
+                  part_bytes((uint64_t)loops_kib(s) * 1024));
 
     name_events(&t->events, events, sizeof events);
     if (!rc)
-        rc = must("enable-event --userspace --session=%s --channel=loops %s", s->name, events);
+        rc = must("enable-event --userspace --session=%s --channel=loops%s %s", s->name, s->filter,
+                  events);
     return rc;
 }
 
@@ -281,7 +342,7 @@ static bool use_kernel_modules(const struct hil_session *s)
     return geteuid() == 0 && can("list --kernel") &&
            can("enable-channel --kernel --session=%s --num-subbuf=%d --subbuf-size=%" PRIu64
                " kernel",
-               s->name, PARTS, part_bytes((uint64_t)s->scenario->trace.kernel_buffer_kib * 1024)) &&
+               s->name, PARTS, part_bytes((uint64_t)kernel_kib(s) * 1024)) &&
            can("enable-event --kernel --session=%s --channel=kernel %s", s->name, events);
 }
 
@@ -298,7 +359,7 @@ static void open_kernel(struct hil_session *s)
         return;
     }
     int rc = hil_tracefs_open(&s->tracefs, NULL, s->scenario->executors,
-                              s->scenario->executor_count, s->scenario->trace.kernel_buffer_kib);
+                              s->scenario->executor_count, kernel_kib(s));
     snprintf(s->kernel, sizeof s->kernel,
              rc ? "not traced: no lttng-modules, and tracefs: %s%s" : "tracefs", strerror(-rc),
              rc == -EPERM || rc == -EACCES ? " (run as root)" : "");
@@ -341,7 +402,7 @@ bool hil_session_wanted(const struct hil_scenario *scenario)
 }
 
 int hil_session_open(struct hil_session **session, const struct hil_scenario *scenario,
-                     const char *out)
+                     const char *out, const char *place)
 {
     struct hil_session *s = calloc(1, sizeof *s);
 
@@ -351,6 +412,8 @@ int hil_session_open(struct hil_session **session, const struct hil_scenario *sc
     s->out = out;
     s->tracefs = (struct hil_tracefs){.root = -1, .instance = -1};
     snprintf(s->name, sizeof s->name, "hiloco-%d", (int)getpid());
+    if (place)
+        snprintf(s->filter, sizeof s->filter, " --filter=run==%" PRIu32, hil_session_run(place));
     int rc = open_session(s);
     if (rc) {
         hil_session_close(s);
@@ -435,7 +498,7 @@ int hil_session_save(const struct hil_session *s, const char *name)
  * wait forever, so there is a time limit. */
 static int stop(struct hil_session *s)
 {
-    const unsigned seconds = 10 + (s->scenario->trace.buffer_kib >> 15); /* for 32 MiB/s */
+    const unsigned seconds = 10 + (loops_kib(s) >> 15); /* for 32 MiB/s */
     char said[SAID] = "";
     char *const words[] = {"lttng", "--no-sessiond", "stop", s->name, NULL};
     int rc = hil_tool_run(NULL, words, seconds, said, sizeof said);

@@ -29,17 +29,25 @@ struct hil_traced {
     char kernel[160];     /* the origin of the kernel's events, or why there are none */
 };
 
-/* Creates the session. Returns 0, or a negative errno after a message on stderr. Call it before the
+/* The number of the run whose nodes meet at `place`, by which events are selected. */
+uint32_t hil_session_run(const char *place);
+
+/* The size of each core's buffer: `asked` KiB; or if that is 0, a power of two, so that those of
+ * all cores have at most `all` KiB, and each at most `most`. */
+unsigned hil_session_buffer_kib(unsigned asked, unsigned most, unsigned all, unsigned cores);
+
+/* Creates the session. If processes join that this one does not start, `place` is where the nodes
+ * meet; else NULL. Returns 0, or a negative errno after a message on stderr. Call it before the
  * run's processes are made, because it starts a process that they should not inherit. */
 int hil_session_open(struct hil_session **session, const struct hil_scenario *scenario,
-                     const char *out);
+                     const char *out, const char *place);
 
 /* Whether the scenario asks for a trace and there is something to trace. Steps in virtual time take
  * no time. */
 bool hil_session_wanted(const struct hil_scenario *scenario);
 
-/* Begins to trace these processes (0 entries are ignored), or all of this user's if count is 0.
- * Errors as above. */
+/* Begins to trace these processes (0 entries are ignored); or if count is 0 all of this user's, or
+ * those of the run at `place`. Errors as above. */
 int hil_session_start(struct hil_session *session, const pid_t *processes, unsigned count);
 
 /* Also traces a process that has replaced another. Errors as above. */

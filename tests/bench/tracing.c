@@ -53,7 +53,7 @@ static int open_session(struct traced *t, bool with_pushes)
     };
     if (!temporary_folder(t->out))
         return -errno;
-    int rc = hil_session_open(&t->session, &t->scenario, t->out);
+    int rc = hil_session_open(&t->session, &t->scenario, t->out, NULL);
     if (!rc)
         rc = hil_session_start(t->session, NULL, 0);
     if (rc)
@@ -137,7 +137,7 @@ static int measure_loaded(const struct benchmark *b, const struct bench_options 
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        if (hil_provider_load(why, sizeof why))
+        if (hil_provider_load(0, why, sizeof why))
             _exit(1);
         *value = cost_of(kinds[b->parameter], BATCHES_MAX / 2);
         _exit(0);
@@ -273,7 +273,7 @@ static int turns_body(struct pair *p)
 {
     const struct turns *t = p->arg;
     char why[256];
-    int rc = hil_provider_load(why, sizeof why);
+    int rc = hil_provider_load(0, why, sizeof why);
 
     return rc ? rc : bench_run_side(p, t->run, take_turns);
 }

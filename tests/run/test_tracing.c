@@ -4,6 +4,7 @@
  */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <math.h>
@@ -382,6 +383,66 @@ Test(tracing, a_process_that_joins_is_traced)
     free(example);
 }
 
+/* A run beside it, whose nodes have the same numbers. */
+Test(tracing, a_process_that_joins_is_traced_without_other_runs)
+{
+    char *example = read_text("docs/examples/node/bench.yaml"), text[4000];
+    const char *out = in_workspace("out");
+    struct arguments other =
+        command("hiloco run configs/quickstart.yaml --mode realtime --set duration_s=600 --trace "
+                "--set controller.period_us=1000 --set converters.period_us=1000 "
+                "--set controller.wait=hybrid --set converters.wait=hybrid "
+                "--set controller.priority=0 --set converters.priority=0 --out %s",
+                in_workspace("other"));
+    struct process beside = start(&other);
+
+    cr_assert(wait_until(is_running, &beside, 60), "it does not begin");
+    snprintf(text, sizeof text, "name: %s\nduration_s: 1\ntrace: {enable: true}\n%s", own_name(),
+             strstr(example, "nodes:"));
+    write_text(in_workspace("bench.yaml"), text);
+    struct arguments a = command("hiloco run %s --out %s", in_workspace("bench.yaml"), out);
+    struct process launcher = start(&a);
+    struct ended bench =
+        run_command("%s %s", program_path("node-bench"), in_workspace("bench.yaml"));
+    struct ended e = finish(&launcher);
+
+    kill(beside.pid, SIGINT);
+    finish(&beside);
+    expect_ran(&e);
+    expect_status(&bench, 0);
+    json_t *summary = summary_of(out), *analysis = analysis_of(out);
+    cr_expect_gt(number_at(analysis, "nodes.control.steps"), 0);
+    cr_expect_gt(number_at(analysis, "nodes.bench.steps"), 0);
+    cr_expect_leq(number_at(analysis, "nodes.control.steps"),
+                  number_at(summary, "nodes.control.steps"));
+    free(example);
+}
+
+/* LTTng makes a buffer for each core of the machine. */
+Test(tracing, the_default_buffers_have_a_bound_in_all)
+{
+    cr_expect_eq(hil_session_buffer_kib(0, 65536, 262144, 2), 65536u);
+    cr_expect_eq(hil_session_buffer_kib(0, 65536, 262144, 4), 65536u);
+    cr_expect_eq(hil_session_buffer_kib(0, 65536, 262144, 5), 32768u);
+    cr_expect_eq(hil_session_buffer_kib(0, 65536, 262144, 128), 2048u);
+    cr_expect_eq(hil_session_buffer_kib(0, 65536, 262144, 1000000), 32u);
+    cr_expect_eq(hil_session_buffer_kib(65536, 65536, 262144, 128), 65536u);
+}
+
+/* However the folder where they meet is written. */
+Test(tracing, a_run_is_known_by_the_folder_where_its_nodes_meet)
+{
+    char whole[PATH_MAX], here[PATH_MAX + 8];
+
+    cr_assert(realpath(".", whole));
+    snprintf(here, sizeof here, "%s/place", whole);
+    cr_expect_eq(hil_session_run("place"), hil_session_run(here));
+    cr_expect_eq(hil_session_run("./place"), hil_session_run(here));
+    cr_expect_neq(hil_session_run("tests/place"), hil_session_run(here));
+    cr_expect_neq(hil_session_run("place2"), hil_session_run(here));
+    cr_expect_eq(hil_session_run("/tmp"), hil_session_run("//tmp"));
+}
+
 Test(tracing, lost_events_are_counted)
 {
     const char *out = in_workspace("out");
@@ -459,7 +520,7 @@ static pid_t start_traced(struct hil_session *session, void (*body)(void))
     cr_assert_eq(pipe(begun), 0);
     pid_t loops = fork();
     if (loops == 0) {
-        if (hil_provider_load(why, sizeof why) || read(begun[0], &word, 1) != 1)
+        if (hil_provider_load(0, why, sizeof why) || read(begun[0], &word, 1) != 1)
             _exit(2);
         body();
         _exit(0);
@@ -519,7 +580,7 @@ Test(tracing, the_analysis_goes_by_the_names_that_it_is_told)
     struct hil_traced traced;
     int status;
 
-    cr_assert_eq(hil_session_open(&session, &scenario, workspace), 0);
+    cr_assert_eq(hil_session_open(&session, &scenario, workspace, NULL), 0);
     waitpid(start_traced(session, trace_a_cascade), &status, 0);
     cr_expect_eq(hil_session_stop(session, &traced), 0);
     hil_session_close(session);
@@ -581,7 +642,7 @@ Test(tracing, an_event_makes_no_system_call)
     struct hil_traced traced;
     int status;
 
-    cr_assert_eq(hil_session_open(&session, &scenario, workspace), 0);
+    cr_assert_eq(hil_session_open(&session, &scenario, workspace, NULL), 0);
     waitpid(start_traced(session, trace_without_system_calls), &status, 0);
     cr_expect_eq(hil_session_stop(session, &traced), 0);
     hil_session_close(session);
@@ -609,7 +670,7 @@ Test(tracing, a_loop_that_is_killed)
     struct hil_session *session;
     struct hil_traced traced;
 
-    cr_assert_eq(hil_session_open(&session, &scenario, workspace), 0);
+    cr_assert_eq(hil_session_open(&session, &scenario, workspace, NULL), 0);
     pid_t loop = start_traced(session, trace_without_end);
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     kill(loop, SIGKILL);

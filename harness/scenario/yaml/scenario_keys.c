@@ -402,9 +402,10 @@ const struct scenario_key scenario_keys[] = {
 
     {"trace", "", "{}", NO_RANGE, "The LTTng trace of a run in real time; virtual time has none"},
     {"trace.enable", "", "false", NO_RANGE, "Trace the run into the folder ctf of its results"},
-    {"trace.buffer_kib", "KiB", "65536", RANGE(32, 4194304),
-     "Size of each core's buffer, rounded up to a power of two; with trace.keep: all, events that "
-     "find it full are lost and counted"},
+    {"trace.buffer_kib", "KiB", "0", RANGE(0, 4194304),
+     "Size of each core's buffer, rounded up to a power of two; 0: 64 MiB, or less so that those "
+     "of all cores of the machine have at most 256 MiB; with trace.keep: all, events that find it "
+     "full are lost and counted"},
     {"trace.keep", "", "recent", NO_RANGE,
      "The newest events that fit into the buffers, saved at the first misses, at faults and "
      "failures, when asked, and at the end; or all events"},
@@ -412,8 +413,9 @@ const struct scenario_key scenario_keys[] = {
      "Of so many spans of 10 ms, all steps of one are traced; misses always are"},
     {"trace.kernel", "", "true", NO_RANGE,
      "Also trace what the kernel does on the loops' cores, if possible"},
-    {"trace.kernel_buffer_kib", "KiB", "8192", RANGE(64, 1048576),
-     "Size of each core's buffer for kernel events; when it is full the oldest are lost"},
+    {"trace.kernel_buffer_kib", "KiB", "0", RANGE(0, 1048576),
+     "Size of each core's buffer for kernel events; 0: 8 MiB, or less so that those of all cores "
+     "have at most 128 MiB; when it is full the oldest are lost"},
     {"trace.events", "", "{}", NO_RANGE, "Which events are traced"},
     {"trace.events.step", "", "true", NO_RANGE,
      "Each step of each row of loops: its lateness, its duration, the ages of its inputs"},
