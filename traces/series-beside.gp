@@ -9,7 +9,7 @@ height = head + n * panel + foot
 y_at(pixels) = 1 - pixels / real(height)
 beside_letters = 0
 do for [i = 1:n] {
-    beside_letters = greater(beside_letters, greater(strlen('right: '.twin_note[i]), strlen(missed[i])))
+    beside_letters = greater(beside_letters, greater(strlen('right: '.twin_note[i]), strlen(missed[i]) + 10))
 }
 text = 30 + greater(200, greater(words_size(7), text_size(beside_letters)))
 column = 24 + bold_size(greater(strlen(left_title), strlen(right_title)))
@@ -30,7 +30,7 @@ set label 2 left_title at screen x_at(left), y_at(head - 14) font 'DejaVu Sans B
 set label 3 right_title at screen x_at(left + each + gap), y_at(head - 14) font 'DejaVu Sans Bold,10' textcolor rgb ink
 set label 4 y_label at screen x_at(20), y_at(head + n * panel / 2) center rotate textcolor rgb ink
 set label 5 'Missed deadlines as the runs on the right measured them, of '.missed_of.': the share of the steps due' at screen x_at(left), y_at(height - 26) textcolor rgb pale
-set label 6 'that had not ended when the next one was due, or were left out.' at screen x_at(left), y_at(height - 11) textcolor rgb pale
+set label 6 'that had not ended when the next one was due, or were left out. Grey: more than allowed, so the machine does not hold these periods.' at screen x_at(left), y_at(height - 11) textcolor rgb pale
 
 do for [i = 1:n] {
     top = head + (i - 1) * panel
@@ -53,10 +53,10 @@ do for [i = 1:n] {
     set label 7 label[i] at screen at, y_at(top + 14) font 'DejaVu Sans Bold,10' textcolor rgb colour[i]
     set label 8 'left: '.note[i] at screen at, y_at(words + 2) textcolor rgb ink
     set label 9 'right: '.twin_note[i] at screen at, y_at(words + 19) textcolor rgb ink
-    set label 10 missed[i] at screen at, y_at(words + 36) textcolor rgb ink
+    set label 10 missed[i].(held[i] ? '' : ': not held') at screen at, y_at(words + 36) textcolor rgb ink
     twin = twin_note[i] eq 'no record' ? '/dev/null' : sprintf('%s-twin-%d.dat', name, i)
     plot sprintf('%s-reference-%d.dat', name, i) with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
-         twin with lines linecolor rgb colour[i] linewidth 1
+         twin with lines linecolor rgb (held[i] ? colour[i] : pale) linewidth 1
     unset label
 }
 unset multiplot

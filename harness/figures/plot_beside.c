@@ -44,6 +44,24 @@ static void set_missed_of(struct hil_figure *figure, const struct plot_sweep *ri
     hil_figure_text(figure, "missed_of", "%s", text);
 }
 
+/* What ran on the right, and the periods that are others than on the left. */
+static void set_right_title(struct hil_figure *figure, const struct plot_sweep *left,
+                            const struct plot_sweep *right)
+{
+    const struct plot_series *twin = twin_of(&left->series[0], right);
+    char text[PLOT_TEXT_BYTES];
+    struct hil_told_nodes here, there;
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", right->subtitle);
+
+    for (unsigned i = 0; twin && hil_told_nodes(&left->series[0].run.told, i, &here) &&
+                         hil_told_nodes(&twin->run.told, i, &there);
+         i++)
+        if (fabs(here.period_us - there.period_us) > 0 && used + 96 < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "; %.64s at %g µs",
+                                     there.name, there.period_us);
+    hil_figure_text(figure, "right_title", "%s", text);
+}
+
 static void set_text(struct hil_figure *figure, const char *array, unsigned i, const char *text)
 {
     char variable[40];
@@ -57,7 +75,7 @@ static void set_twins(struct hil_figure *figure, const struct plot_sweep *left,
                       const struct plot_sweep *right, const struct plot_window *window,
                       struct plot_range *range)
 {
-    fputs("array twin_note[n]\narray missed[n]\n", figure->values);
+    fputs("array twin_note[n]\narray missed[n]\narray held[n]\n", figure->values);
     for (unsigned i = 0; i < left->count; i++) {
         const struct plot_series *twin = twin_of(&left->series[i], right);
         char missed[PLOT_TEXT_BYTES] = "";
@@ -69,6 +87,7 @@ static void set_twins(struct hil_figure *figure, const struct plot_sweep *left,
         }
         set_text(figure, "twin_note", i, twin ? twin->note : "no record");
         set_text(figure, "missed", i, missed);
+        fprintf(figure->values, "held[%u] = %d\n", i + 1, !twin || hil_told_held(&twin->run.told));
     }
 }
 
@@ -84,7 +103,7 @@ static int draw(const struct plot_sweep *left, const struct plot_sweep *right)
     hil_figure_text(&figure, "title", "%s", left->title);
     hil_figure_text(&figure, "subtitle", "%s", "");
     hil_figure_text(&figure, "left_title", "%s", left->subtitle);
-    hil_figure_text(&figure, "right_title", "%s", right->subtitle);
+    set_right_title(&figure, left, right);
     plot_sweep_set_axes(left, &figure, &window);
     set_missed_of(&figure, right);
     plot_sweep_set_series(left, &figure);

@@ -160,6 +160,7 @@ bool hil_told_nodes(const struct hil_told *told, unsigned i, struct hil_told_nod
             .name = name,
             .missed = hil_told_number(json, "missed"),
             .due = hil_told_number(json, "steps") + hil_told_number(json, "left_out"),
+            .period_us = hil_told_number(json, "period_us"),
         };
         return true;
     }
@@ -187,6 +188,13 @@ int hil_told_valid(const struct hil_told *told)
 const char *hil_told_invalid(const struct hil_told *told)
 {
     return told_text(json_array_get(json_object_get(told_get(told, "validity"), "reasons"), 0));
+}
+
+bool hil_told_held(const struct hil_told *told)
+{
+    const json_t *checks = json_object_get(told_get(told, "validity"), "checks");
+
+    return !json_is_false(json_object_get(json_object_get(checks, "missed_percent"), "passed"));
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */

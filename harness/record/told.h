@@ -68,7 +68,7 @@ void hil_told_event_words(const struct hil_told_event *event, char words[HIL_TOL
  * there are no more. */
 struct hil_told_nodes {
     const char *name;
-    double missed, due;
+    double missed, due, period_us;
 };
 bool hil_told_nodes(const struct hil_told *told, unsigned i, struct hil_told_nodes *nodes);
 
@@ -78,6 +78,9 @@ void hil_told_round_trip(const struct hil_told *told, double us[3]);
 /* Whether the run is valid, or -1 if that is unknown; and the first reason why it is not, or "". */
 int hil_told_valid(const struct hil_told *told);
 const char *hil_told_invalid(const struct hil_told *told);
+
+/* Whether the loops kept their periods: none missed more steps than the scenario allows. */
+bool hil_told_held(const struct hil_told *told);
 
 /* A number in an object; NAN: missing. */
 double hil_told_number(const json_t *object, const char *key);

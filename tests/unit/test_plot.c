@@ -585,6 +585,27 @@ Test(plot, two_sweeps_side_by_side)
                                        "Missed deadlines", NULL});
 }
 
+/* The curve of a run that missed too many steps is grey: the machine does not hold its periods. */
+Test(plot, a_period_that_the_machine_does_not_hold)
+{
+    static const char missed[] =
+        "{\"measures\": {\"output_v\": {\"settled\": true, \"settling_ms\": 3.3, \"pp\": 1}},"
+        " \"nodes\": {\"controller\": {\"period_us\": 50, \"steps\": 2400, \"missed\": 125,"
+        " \"left_out\": 100}}, \"validity\": {\"valid\": false, \"reasons\": [\"\"],"
+        " \"checks\": {\"missed_percent\": {\"value\": 5, \"bound\": 1, \"passed\": false}}}}";
+
+    static const char faster[] = "{\"nodes\": {\"controller\": {\"period_us\": 40}}}";
+
+    write_short_point("a", -20, faster, 200);
+    write_sweep(".", "a", "a");
+    cr_assert_eq(mkdir(in_folder("other"), 0777), 0);
+    write_short_point("other/a", 3, missed, 200);
+    write_sweep("other", "a", "a");
+    cr_assert_eq(plot_beside(in_folder("other")), 0, "%s", said);
+    expect_texts("figure-beside",
+                 (const char *const[]){"missed 5 %: not held", "; controller at 50 µs", NULL});
+}
+
 /* The results of the runs on the right may need more words than those on the left. */
 Test(plot, longer_words_on_the_right)
 {
