@@ -1,4 +1,4 @@
-/* The built-in sampled models, each in a file of its own. harness/models/builtin.c lists them. */
+/* The built-in sampled models. harness/models/builtin.c lists them. */
 #ifndef HILOCO_CONTROLLERS_MODELS_H
 #define HILOCO_CONTROLLERS_MODELS_H
 
@@ -12,5 +12,14 @@ extern const struct hil_model model_generic_pid, model_generic_pi, model_lead_la
 extern const struct hil_model model_gain, model_sum, model_saturation, model_delay;
 extern const struct hil_model model_quantiser, model_noise, model_moving_average;
 extern const struct hil_model model_startup;
+extern const struct hil_model model_product, model_quotient, model_absolute;
+extern const struct hil_model model_minimum, model_maximum;
+extern const struct hil_model model_dead_band, model_hysteresis, model_rate_limiter;
+extern const struct hil_model model_switch, model_sample_and_hold, model_edge_detector;
+extern const struct hil_model model_counter;
+
+/* Three-phase and alternating signals. */
+extern const struct hil_model model_clarke, model_inverse_clarke, model_park, model_inverse_park;
+extern const struct hil_model model_pll, model_resonant;
 
 #endif

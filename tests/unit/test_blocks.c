@@ -1,213 +1,231 @@
-/* Tests the blocks of a signal, and how they are packed: nothing that is visible may be lost. */
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
+/* Tests the signal blocks that calculate, bend, decide, and turn frames, against their definitions
+ * and independent computations. */
+#include <complex.h>
+#include <errno.h>
 #include <string.h>
 
-#include "../../harness/report/pack.h"
+#include "model_rig.h"
 
-TestSuite(blocks, .timeout = 120);
+static const double period_s = 1e-4, pi = 3.14159265358979323846;
 
-/* Makes a signal of so many rows, 1 ms apart. */
-struct signal {
-    size_t rows;
-    double *values;
-};
-
-/* Random numbers that are the same on each run. */
-static double noise(uint64_t *seed)
+static struct rig rig_with(const char *name, const double *parameters)
 {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 11) / (double)(1ull << 53);
+    return rig_open(name, parameters, NULL, period_s);
 }
 
-/* A flat part, an edge and noise, with spikes of one row. */
-static struct signal make_signal(size_t rows)
+/* The first output for these inputs in the next step. */
+static double answer(struct rig *rig, double a, double b, double c)
 {
-    struct signal s = {rows, malloc(rows * sizeof(double))};
-    uint64_t seed = 1;
-
-    cr_assert_not_null(s.values);
-    for (size_t i = 0; i < rows; i++)
-        s.values[i] = i < rows / 3 ? 1 : i < rows / 2 ? 5 : 5 + noise(&seed);
-    for (size_t i = 777; i < rows; i += rows / 7 + 1)
-        s.values[i] = 100 + (double)i;
-    return s;
+    rig->in[0] = a, rig->in[1] = b, rig->in[2] = c;
+    rig_step(rig);
+    return rig->out[0];
 }
 
-static void collect(struct hil_blocks *b, const struct signal *s)
+static void expect_close(double actual, double expected, double tolerance)
 {
-    hil_blocks_init(b);
-    for (size_t i = 0; i < s->rows; i++)
-        cr_assert_eq(hil_blocks_add(b, (double)i * 1e-3, s->values[i]), 0);
-    cr_assert_eq(hil_blocks_end(b), 0);
-    cr_assert_eq(b->rows, s->rows);
+    cr_expect(fabs(actual - expected) <= tolerance, "%.17g, expected %.17g", actual, expected);
 }
 
-/* --- the content of blocks -------------------------------------------------------------------- */
+/* --- arithmetic ---------------------------------------------------------------------------- */
 
-struct check {
-    const struct hil_blocks *blocks;
-    const struct signal *signal;
-    size_t row, count;
-};
-
-static bool check_block(void *arg, const struct hil_block *block, unsigned level)
+static double of_four(const char *name)
 {
-    struct check *c = arg;
-    const size_t all = (size_t)c->blocks->shortest << level;
-    const size_t end = c->row + all < c->signal->rows ? c->row + all : c->signal->rows;
-    float least = INFINITY, greatest = -INFINITY;
+    struct rig rig;
 
-    cr_expect_float_eq(block->time_s, (double)c->row * 1e-3, 1e-12);
-    for (; c->row < end; c->row++) {
-        least = fminf(least, (float)c->signal->values[c->row]);
-        greatest = fmaxf(greatest, (float)c->signal->values[c->row]);
+    cr_assert_eq(rig_try(&rig, name, 4, NULL, NULL, period_s), 0);
+    memcpy(rig.in, (const double[]){-3, 0.5, 8, -2}, 4 * sizeof(double));
+    rig_step(&rig);
+    rig_end(&rig);
+    return rig.out[0];
+}
+
+Test(blocks, arithmetic_of_several_inputs)
+{
+    cr_expect_eq(of_four("product"), 24);
+    cr_expect_eq(of_four("minimum"), -3);
+    cr_expect_eq(of_four("maximum"), 8);
+}
+
+Test(blocks, a_quotient_by_nearly_nothing_has_a_bound)
+{
+    struct rig rig = rig_with("quotient", (const double[]){0.01});
+
+    cr_expect_eq(answer(&rig, 3, 4, 0), 0.75);
+    cr_expect_eq(answer(&rig, 3, -0.001, 0), -300);
+    cr_expect_eq(answer(&rig, 3, 0, 0), 300);
+    cr_expect_eq(rig.model->tune(rig.self, 0, 1), 0);
+    cr_expect_eq(answer(&rig, 3, 0, 0), 3);
+    cr_expect_eq(rig.model->tune(rig.self, 1, 1), -EDOM);
+    rig_end(&rig);
+    rig = rig_with("absolute", NULL);
+    cr_expect_eq(answer(&rig, -7, 0, 0), 7);
+    rig_end(&rig);
+}
+
+/* --- bounds -------------------------------------------------------------------------------- */
+
+Test(blocks, a_dead_band_leaves_what_is_beyond_it)
+{
+    struct rig rig = rig_with("dead_band", (const double[]){-1, 2});
+
+    cr_expect_eq(answer(&rig, 1.5, 0, 0), 0);
+    cr_expect_eq(answer(&rig, 5, 0, 0), 3);
+    cr_expect_eq(answer(&rig, -5, 0, 0), -4);
+    cr_expect_eq(rig.model->tune(rig.self, 1, -1), -EDOM, "the edges in the wrong order");
+    rig_end(&rig);
+    cr_expect_eq(rig_try(&rig, "dead_band", 1, (const double[]){2, 2}, NULL, period_s), -EDOM);
+    cr_expect_str_eq(rig_said, "lower_edge is not below upper_edge");
+}
+
+Test(blocks, hysteresis_remembers_the_threshold_that_was_passed_last)
+{
+    struct rig rig = rig_with("hysteresis", (const double[]){-1, 1, -5, 7});
+
+    cr_expect_eq(answer(&rig, 0, 0, 0), -5);
+    cr_expect_eq(answer(&rig, 1, 0, 0), 7);
+    cr_expect_eq(answer(&rig, -0.9, 0, 0), 7);
+    cr_expect_eq(answer(&rig, -1, 0, 0), -5);
+    cr_expect_eq(answer(&rig, 0.9, 0, 0), -5);
+    rig_end(&rig);
+}
+
+Test(blocks, a_slope_is_limited_in_each_direction)
+{
+    struct rig rig = rig_with("rate_limiter", (const double[]){1000, 2000});
+
+    cr_expect_eq(answer(&rig, 3, 0, 0), 3, "it begins with the input");
+    expect_close(answer(&rig, 9, 0, 0), 3.1, 1e-12);
+    expect_close(answer(&rig, 3.15, 0, 0), 3.15, 1e-12);
+    expect_close(answer(&rig, 0, 0, 0), 2.95, 1e-12);
+    rig_end(&rig);
+}
+
+/* --- logic --------------------------------------------------------------------------------- */
+
+Test(blocks, a_switch_and_a_hold)
+{
+    struct rig rig = rig_with("switch", NULL);
+
+    cr_expect_eq(answer(&rig, 3, 4, 0.49), 3);
+    cr_expect_eq(answer(&rig, 3, 4, 0.5), 4);
+    rig_end(&rig);
+    rig = rig_with("sample_and_hold", NULL);
+    cr_expect_eq(answer(&rig, 3, 1, 0), 3, "the first step samples");
+    cr_expect_eq(answer(&rig, 4, 1, 0), 3);
+    cr_expect_eq(answer(&rig, 5, 0, 0), 5);
+    cr_expect_eq(answer(&rig, 6, 1, 0), 5);
+    rig_end(&rig);
+}
+
+Test(blocks, edges_are_found_and_counted)
+{
+    static const double signal[] = {1, 1, 0, 1, 0, 0, 1, 1, 0, 1};
+    static const double rising[] = {0, 0, 0, 1, 0, 0, 1, 0, 0, 1};
+    static const double falling[] = {0, 0, 1, 0, 1, 0, 0, 0, 1, 0};
+    static const double count[] = {0, 0, 0, 1, 1, 1, 0, 0, 0, 1};
+    struct rig edges = rig_with("edge_detector", NULL);
+    struct rig counter = rig_with("counter", (const double[]){2});
+
+    for (unsigned i = 0; i < sizeof signal / sizeof signal[0]; i++) {
+        cr_expect_eq(answer(&edges, signal[i], 0, 0), rising[i], "step %u", i);
+        cr_expect_eq(edges.out[1], falling[i], "step %u", i);
+        cr_expect_eq(answer(&counter, signal[i], 0, 0), count[i], "step %u", i);
     }
-    cr_expect_eq(block->least, least);
-    cr_expect_eq(block->greatest, greatest);
-    c->count++;
-    return true;
+    cr_expect_eq(answer(&counter, 1, 1, 0), 0, "reset");
+    rig_end(&counter);
+    rig_end(&edges);
 }
 
-static size_t expect_all_in_blocks(const struct hil_blocks *b, const struct signal *s, double area)
+/* --- frames -------------------------------------------------------------------------------- */
+
+/* A balanced sine of amplitude 3 is a vector of length 3, which stands still in a frame that turns
+ * with it. */
+Test(blocks, transforms_of_three_phases)
 {
-    struct check c = {b, s, 0, 0};
+    struct rig clarke = rig_with("clarke", NULL), park = rig_with("park", NULL);
+    struct rig back = rig_with("inverse_park", NULL), phases = rig_with("inverse_clarke", NULL);
 
-    hil_blocks_each(b, area, check_block, &c);
-    cr_expect_eq(c.row, s->rows, "rows are in no block");
-    return c.count;
-}
-
-Test(blocks, each_has_the_least_and_the_greatest_of_its_rows)
-{
-    static const size_t rows[] = {1, 2, 3, 1000, 12345, 65536};
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct signal s = make_signal(rows[i]);
-        struct hil_blocks b;
-        collect(&b, &s);
-        expect_all_in_blocks(&b, &s, 0);
-        for (size_t most = 1; most < 5000; most *= 4) {
-            const size_t count = expect_all_in_blocks(&b, &s, hil_blocks_area(&b, most));
-            cr_expect_leq(count, most, "%zu blocks of %zu rows", count, rows[i]);
-        }
-        hil_blocks_fini(&b);
-        free(s.values);
+    for (unsigned i = 0; i < 50; i++) {
+        const double angle = 0.37 * i, third = 2 * pi / 3;
+        const double a = 3 * cos(angle) + 0.2, b = 3 * cos(angle - third) + 0.2;
+        const double c = 3 * cos(angle + third) + 0.2;
+        expect_close(answer(&clarke, a, b, c), 3 * cos(angle), 1e-12);
+        expect_close(clarke.out[1], 3 * sin(angle), 1e-12);
+        expect_close(clarke.out[2], 0.2, 1e-12);
+        expect_close(answer(&park, clarke.out[0], clarke.out[1], angle - 0.5), 3 * cos(0.5), 1e-12);
+        expect_close(park.out[1], 3 * sin(0.5), 1e-12);
+        answer(&back, park.out[0], park.out[1], angle - 0.5);
+        expect_close(answer(&phases, back.out[0], back.out[1], clarke.out[2]), a, 1e-12);
+        expect_close(phases.out[1], b, 1e-12);
+        expect_close(phases.out[2], c, 1e-12);
     }
+    rig_end(&phases);
+    rig_end(&back);
+    rig_end(&park);
+    rig_end(&clarke);
 }
 
-/* With 4 million rows each block has at least two. */
-Test(blocks, of_a_long_signal_are_no_more)
-{
-    const struct signal s = make_signal(4000001);
-    struct hil_blocks b;
+/* --- alternating signals ------------------------------------------------------------------- */
 
-    collect(&b, &s);
-    cr_expect_eq(b.shortest, 2);
-    expect_all_in_blocks(&b, &s, 0);
-    hil_blocks_fini(&b);
-    free(s.values);
+Test(blocks, a_loop_locks_to_what_turns)
+{
+    struct rig rig = rig_with("pll", NULL);
+    double angle = 1;
+
+    cr_expect_eq(answer(&rig, 0, 0, 0), 0);
+    cr_expect_eq(rig.out[3], 0, "nothing turns");
+    for (unsigned i = 0; i < 10000; i++, angle += 2 * pi * 51.3 * period_s)
+        answer(&rig, 3 * cos(angle), 3 * sin(angle), 0);
+    angle -= 2 * pi * 51.3 * period_s;
+    expect_close(remainder(rig.out[0] - angle, 2 * pi), 0, 1e-9);
+    expect_close(rig.out[1], 51.3, 1e-9);
+    expect_close(rig.out[2], 3, 1e-12);
+    cr_expect_eq(rig.out[3], 1);
+    answer(&rig, 3 * cos(angle + 1), 3 * sin(angle + 1), 0);
+    cr_expect_eq(rig.out[3], 0, "a jump of the angle");
+    rig_end(&rig);
 }
 
-/* An hour that is flat except for one row: the part that is not flat is kept row by row. */
-Test(blocks, what_is_flat_is_few_and_what_is_not_is_row_by_row)
+/* The amplitude and phase of the law's answer to a sine, once it has settled. */
+static double complex response(const double *parameters, double hz)
 {
-    struct signal s = {100000, calloc(100000, sizeof(double))};
-    struct hil_blocks b;
+    struct rig rig = rig_with("resonant", parameters);
+    double complex sum = 0;
+    const unsigned settle = 200000, count = 100000;
 
-    s.values[54321] = 3;
-    collect(&b, &s);
-    const double area = hil_blocks_area(&b, 100);
-    cr_expect_eq(area, 0, "nothing is lost");
-    cr_expect_lt(expect_all_in_blocks(&b, &s, area), 40);
-    hil_blocks_fini(&b);
-    free(s.values);
-}
-
-/* --- gaps ------------------------------------------------------------------------------------- */
-
-struct gaps {
-    size_t apart;
-    double apart_s;
-};
-
-static bool count_apart(void *arg, const struct hil_block *block, unsigned level)
-{
-    struct gaps *g = arg;
-
-    (void)level;
-    g->apart += block->apart;
-    g->apart_s = block->apart ? block->time_s : g->apart_s;
-    return true;
-}
-
-Test(blocks, a_gap_is_between_two_blocks)
-{
-    struct hil_blocks b;
-    struct gaps g = {0};
-
-    hil_blocks_init(&b);
-    cr_assert_eq(hil_blocks_add(&b, 0, NAN), 0); /* there is no gap before the first row */
-    for (int i = 0; i < 1000; i++) {
-        if (i == 500)
-            cr_assert_eq(hil_blocks_add(&b, i * 1e-3, NAN), 0);
-        cr_assert_eq(hil_blocks_add(&b, i * 1e-3 + (i < 500 ? 0 : 2), 1), 0);
+    for (unsigned i = 0; i < settle + count; i++) {
+        const double angle = 2 * pi * hz * i * period_s;
+        const double y = answer(&rig, cos(angle) + 5, 5, 0);
+        if (i >= settle)
+            sum += y * cexp(-I * angle);
     }
-    cr_assert_eq(hil_blocks_end(&b), 0);
-    hil_blocks_each(&b, hil_blocks_area(&b, 30), count_apart, &g);
-    cr_expect_eq(g.apart, 1);
-    cr_expect_float_eq(g.apart_s, 2.5, 1e-12);
-    hil_blocks_fini(&b);
+    rig_end(&rig);
+    return 2 * sum / count;
 }
 
-/* --- packed ----------------------------------------------------------------------------------- */
-
-Test(blocks, packed_are_no_more_than_there_is_room_for)
+/* What it is by the trapezoidal rule, s = k (z - 1) / (z + 1). */
+static double complex transformed(const double *p, double hz)
 {
-    const struct signal s = make_signal(200000);
-    struct hil_blocks b;
+    const double w0 = 2 * pi * p[2], wc = 2 * pi * p[3];
+    const double complex z = cexp(I * 2 * pi * hz * period_s);
+    const double complex s = w0 / tan(w0 * period_s / 2) * (z - 1) / (z + 1);
 
-    collect(&b, &s);
-    for (size_t most = 2000; most < 200000; most *= 3) {
-        struct hil_packed packed;
-        cr_assert_eq(hil_pack(&packed, &b, 1000000, most), 0);
-        cr_expect_leq(strlen(packed.text), most + most / 10);
-        cr_expect_geq(strlen(packed.text), most / 2, "room is left: %zu of %zu",
-                      strlen(packed.text), most);
-        free(packed.text);
+    return p[0] + p[1] * 2 * wc * s / (s * s + 2 * wc * s + w0 * w0);
+}
+
+Test(blocks, a_resonant_law_has_its_peak_at_its_frequency)
+{
+    static const double parameters[] = {0.5, 20, 50, 1};
+    static const double at_hz[] = {10, 49, 50, 52, 150, 1000};
+    struct rig rig;
+
+    for (unsigned i = 0; i < sizeof at_hz / sizeof at_hz[0]; i++) {
+        const double complex is = response(parameters, at_hz[i]);
+        const double complex expected = transformed(parameters, at_hz[i]);
+        cr_expect(cabs(is - expected) < 1e-6, "at %g Hz: %g, expected %g", at_hz[i], cabs(is),
+                  cabs(expected));
     }
-    hil_blocks_fini(&b);
-    free(s.values);
-}
-
-/* A repeating wave compresses to almost no bytes, but a browser still has to unpack it. */
-Test(blocks, packed_are_no_more_than_a_browser_takes_however_well_they_compress)
-{
-    struct hil_packed packed;
-    struct hil_blocks b;
-
-    hil_blocks_init(&b);
-    for (unsigned i = 0; i < 400000; i++)
-        cr_assert_eq(hil_blocks_add(&b, i * 1e-5, i % 4), 0);
-    cr_assert_eq(hil_blocks_end(&b), 0);
-    cr_assert_eq(hil_pack(&packed, &b, 10000, 50000), 0);
-    cr_expect_leq(packed.blocks, 25000, "%zu blocks", packed.blocks);
-    cr_expect_gt(packed.blocks, 10000);
-    cr_expect_geq(packed.size, 2 * packed.blocks);
-    free(packed.text);
-    hil_blocks_fini(&b);
-}
-
-Test(blocks, of_nothing_there_are_none)
-{
-    struct hil_packed packed;
-    struct hil_blocks b;
-
-    hil_blocks_init(&b);
-    cr_assert_eq(hil_blocks_end(&b), 0);
-    cr_assert_eq(hil_pack(&packed, &b, 0, 1000), 0);
-    cr_expect_eq(packed.blocks, 0);
-    free(packed.text);
-    hil_blocks_fini(&b);
+    expect_close(cabs(transformed(parameters, 50)), 20.5, 1e-9);
+    cr_expect_eq(rig_try(&rig, "resonant", 1, (const double[]){1, 1, 5000, 1}, NULL, period_s),
+                 -EDOM);
 }

@@ -51,6 +51,7 @@ static const struct {
     {"rad/s", "_rad_per_s"},
     {"1/(V s)", "_per_v_s"},
     {"1/s", "_per_s"},
+    {"1/s2", "_per_s2"},
     {"rad", "_rad"},
     {"Nm", "_nm"},
     {"Nm/A", "_nm_per_a"},
