@@ -280,8 +280,8 @@ figure: all
 TESTS := unit sim run
 
 # Sources of separate programs, and sources that only the simulator's programs have.
-SIM_APART := tests/sim/soak.c tests/sim/soak_shm.c tests/sim/soak_killed.c tests/sim/preempt.c \
-             tests/sim/test_preempt.c tests/sim/test_stores.c
+SOAK_SHM  := $(wildcard tests/sim/soak*.c)
+SIM_APART := $(SOAK_SHM) tests/sim/preempt.c tests/sim/test_preempt.c tests/sim/test_stores.c
 
 # The workloads, and the library that runs and judges them. Other programs may use that library,
 # too.
@@ -411,7 +411,7 @@ TCP_TESTS := limits channels scenario network
 ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 
 # The number of mutants, so that none gets lost, and the commands that compile and link one.
-MUTANT_COUNT := 68
+MUTANT_COUNT := 73
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w -g0" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w -g0" "$(SIM_LINK)" $(LOCO_LIBS) -lm
 
 TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm \
@@ -533,9 +533,8 @@ SEEDS ?= 100000
 $(BUILD)/soak: $(call objects,tests/sim/soak.c $(SIM_WORKLOADS)) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $^ $(LOCO_LIBS) -lm
 
-# The same on shm, with real threads.
-$(BUILD)/soak-shm: $(call objects,tests/sim/soak.c tests/sim/soak_shm.c tests/sim/soak_killed.c \
-                   tests/nodes.c $(LOCO_SIM_JUDGE)) $(BUILD)/libloco.a
+# The same on shm and tcp, with real threads.
+$(BUILD)/soak-shm: $(call objects,$(SOAK_SHM) tests/nodes.c $(LOCO_SIM_JUDGE)) $(BUILD)/libloco.a
 	$(LINK) -o $@ $^ $(LOCO_LIBS) -lm
 
 ROUNDS ?= 2000000

@@ -6,7 +6,8 @@
 #
 # Each file of tests/sim/mutants is a patch. Its head says which workload catches the fault and
 # within how many seeds; "on: shm" marks a workload of soak-shm, which needs two cores. The broken
-# file is compiled and linked before the library, in place of the sound one.
+# file is compiled and linked before the library, in place of the sound one. If it is a header,
+# "through: FILE" names the file of tests/sim that is compiled with it.
 #
 # A mutant is caught if a seed of the workload fails (soak's exit status 1), and that seed passes
 # without the fault. Anything else is an error: a patch that does not apply or
@@ -43,16 +44,18 @@ error() {
 # Links soak with the patched file in place of the sound one. In the simulator's programs the
 # channels, but not the fabrics, are compiled so that they can be interrupted anywhere.
 make_mutant() {
-    local file how=$compile tests=$build/obj/tests
-    file=$(sed -n 's,^--- a/,,p' "$patch")
+    local file how=$compile through
+    file=$(sed -n 's,^--- a/,,p' "$patch") through=$(field through "$patch")
     [ $soak = soak-shm ] || [[ $file == channels/fabric/* ]] || how=$sim_compile
     cp -r channels "$dir" &&
         patch -s -F0 -d "$dir" -p1 <"$patch" &&
         # The copy's own headers come first; the rest of the tree is as it is.
-        $how -I"$dir" -c -o "$dir/broken.o" "$dir/$file" || return
+        $how -iquote "$dir" -c -o "$dir/broken.o" "${through:-$dir/$file}" || return
     if [ $soak = soak-shm ]; then
-        $link -o "$dir/soak" "$dir/broken.o" "$tests"/sim/{soak,soak_shm,soak_killed}.o \
-            "$tests"/nodes.o "$build"/obj/channels/loco-sim/{history,linear,models}.o \
+        # shellcheck disable=SC2046
+        $link -o "$dir/soak" "$dir/broken.o" \
+            $(objects_of $(printf '%s\n' tests/sim/soak*.c | grep -vxF "${through:-none}")) \
+            $(objects_of tests/nodes.c channels/loco-sim/{history,linear,models}.c) \
             "$build"/libloco.a "${libraries[@]}"
     else
         $sim_link -o "$dir/soak" "$dir/broken.o" $(objects_of tests/sim/{soak,workload*}.c) \

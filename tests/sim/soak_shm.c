@@ -1,20 +1,18 @@
 /*
  * Workloads that only real threads on real memory can test: these have store buffers, and can be
  * interrupted for as long as a node takes to restart. They are the workloads of build/soak-shm,
- * which runs on shm instead of the simulator. A seed is some thousand shots, and repeating it need
- * not give the same result. Faults are caught only if threads run at the same time, on two cores.
+ * which runs on shm, or over tcp, instead of the simulator. A seed is some thousand shots, and
+ * repeating it need not give the same result. Faults are caught only if threads run at the same
+ * time, on two cores.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#include "tests/nodes.h"
-#include "tests/sim/workloads.h"
+#include "tests/sim/soak_shm.h"
 
-/* Nodes 0 and 1 run on CPUs of their own. On a busy machine the scheduler may otherwise keep both
- * on one. If the process may use only one CPU, they stay there. */
-static void run_on_own_cpu(const struct node *n)
+void run_on_own_cpu(const struct node *n)
 {
     cpu_set_t all, own;
     unsigned seen = 0;
@@ -527,8 +525,9 @@ static const struct loco_sim_workload restarts = {.name = "restarts", .run = run
 /* --- in place of the simulator's -------------------------------------------------------------- */
 
 const struct loco_sim_workload *const workloads[] = {
-    &store_buffers, &read_after_write, &owned_var,      &shared_queue,
-    &pulls,         &restarts,         &kvstore_killed, NULL};
+    &store_buffers, &read_after_write,   &owned_var,           &shared_queue,
+    &pulls,         &restarts,           &kvstore_killed,      &quick_puts,
+    &owner_dies,    &workload_tcp_holds, &workload_tcp_losses, NULL};
 
 int loco_sim_workload_run(const struct loco_sim_workload *w, uint64_t seed,
                           enum loco_sim_chaos chaos, bool loud)
