@@ -1,4 +1,4 @@
-# How late and how long the steps were over time: a panel for each array of nodes. Each point is the
+# How late and how long the steps were, and the round trips of those who asked, over time: a panel for each array of nodes. Each point is the
 # greatest value in its interval. A dot is a series of missed steps.
 
 panel = 220
@@ -38,7 +38,10 @@ do for [i = 1:n] {
     set label 4 'late' at graph 1.02, 0.80 textcolor rgb '#2b7bba'
     set label 5 'step' at graph 1.02, 0.70 textcolor rgb '#7a9a3a'
     set label 6 (misses[i] > 0 ? 'missed by' : 'none missed') at graph 1.02, 0.60 textcolor rgb '#c0392b'
-    plot sprintf('%s-late-%d.dat', name, i) with points pointtype 7 pointsize 0.2 linecolor rgb '#2b7bba', \
+    set label 7 (rounds[i] ? 'round trip' : '') at graph 1.02, 0.50 textcolor rgb '#8e5ea2'
+    plot (rounds[i] ? sprintf('%s-round-%d.dat', name, i) : '/dev/null') \
+             with points pointtype 7 pointsize 0.2 linecolor rgb '#8e5ea2', \
+         sprintf('%s-late-%d.dat', name, i) with points pointtype 7 pointsize 0.2 linecolor rgb '#2b7bba', \
          sprintf('%s-step-%d.dat', name, i) with points pointtype 7 pointsize 0.2 linecolor rgb '#7a9a3a', \
          (misses[i] > 0 ? sprintf('%s-misses-%d.dat', name, i) : '/dev/null') \
              with points pointtype 7 pointsize 0.5 linecolor rgb '#c0392b'

@@ -1,9 +1,12 @@
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "../figures/plot.h"
+#include "../h5/run_files.h"
 #include "../record/export.h"
 #include "../record/export_mcap.h"
+#include "../tracing/trace_figures.h"
 #include "commands.h"
 
 static const char plot_help[] =
@@ -13,7 +16,8 @@ static const char plot_help[] =
     "\n"
     "  of a run      each measure and its reference; the signals of each recorded array; the "
     "other\n"
-    "                signals of each node, by unit; latency and tail\n"
+    "                signals of each node, by unit; latency and tail; if it was\n"
+    "                traced, trace-time, trace-histogram and trace-tail, as hiloco trace does\n"
     "  of a sweep    figure (the first measure over time, with a panel for each run) and\n"
     "                figure-startup; the same in one panel: figure-overlay and\n"
     "                figure-startup-overlay; round-trip if the period of a node varies; if two\n"
@@ -56,13 +60,30 @@ static struct hil_plot_span span_of(const struct hil_arguments *a)
     return (struct hil_plot_span){a->from_s, a->until_s};
 }
 
+/* The figures of the trace, if the run was traced. */
+static int plot_trace(const struct hil_arguments *a)
+{
+    static struct hil_analysis analysis;
+    char path[HIL_PATH_BYTES];
+    int rc = hil_run_path(path, a->scenario, "ctf");
+
+    if (rc || access(path, F_OK))
+        return rc;
+    rc = hil_analyse(&analysis, a->scenario, stderr);
+    if (!rc)
+        rc = hil_trace_figures(&analysis, a->to ? a->to : a->scenario, stderr);
+    hil_analysis_free(&analysis);
+    return rc;
+}
+
 static int plot(const void *arguments)
 {
     const struct hil_arguments *a = arguments;
 
     if (a->beside)
         return status_of(hil_plot_beside(a->scenario, a->beside, a->to, span_of(a), stderr));
-    return status_of(hil_plot(a->scenario, a->to, span_of(a), stderr));
+    const int rc = hil_plot(a->scenario, a->to, span_of(a), stderr);
+    return status_of(rc ? rc : plot_trace(a));
 }
 
 static int export(const void *arguments)

@@ -353,7 +353,7 @@ static void on_event(void *arg, const struct hil_traced_event *e)
     if (strncmp(e->name, OURS, sizeof OURS - 1) == 0 && is_known(a, e))
         return;
     if (!a->events++)
-        a->start_ns = e->time_ns;
+        a->start_ns = a->rounds.start_ns = e->time_ns;
     a->end_ns = e->time_ns;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strcmp(kinds[i].name, e->name) == 0) {

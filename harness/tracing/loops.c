@@ -10,7 +10,7 @@ enum { NODES_MAX = 100001 };
 
 /* --- courses ---------------------------------------------------------------------------------- */
 
-static void course_init(struct hil_course *c)
+void hil_course_init(struct hil_course *c)
 {
     c->column_ns = 1000;
     memset(c->greatest, 0xff, sizeof c->greatest);
@@ -34,7 +34,7 @@ static void course_reach(struct hil_course *c, uint64_t time_ns)
     }
 }
 
-static void course_add(struct hil_course *c, uint64_t time_ns, uint64_t value)
+void hil_course_add(struct hil_course *c, uint64_t time_ns, uint64_t value)
 {
     course_reach(c, time_ns);
     uint64_t *column = &c->greatest[time_ns / c->column_ns];
@@ -65,8 +65,8 @@ static struct hil_traced_array *array_make(const char *name, const char *node)
         array_free(array);
         return NULL;
     }
-    course_init(&array->late);
-    course_init(&array->duration);
+    hil_course_init(&array->late);
+    hil_course_init(&array->duration);
     return array;
 }
 
@@ -164,8 +164,8 @@ void hil_loops_step(struct hil_traced_loops *loops, struct hil_traced_loop *loop
 
     figures_step(&loop->figures, late_ns, duration_ns, input_age_ns);
     figures_step(&array->figures, late_ns, duration_ns, input_age_ns);
-    course_add(&array->late, at_ns, late_ns);
-    course_add(&array->duration, at_ns, duration_ns);
+    hil_course_add(&array->late, at_ns, late_ns);
+    hil_course_add(&array->duration, at_ns, duration_ns);
 }
 
 void hil_loops_miss(struct hil_traced_loops *loops, struct hil_traced_loop *loop)

@@ -31,6 +31,9 @@ struct hil_course {
     uint64_t greatest[2 * HIL_COURSE_COLUMNS]; /* UINT64_MAX: none */
 };
 
+void hil_course_init(struct hil_course *course);
+void hil_course_add(struct hil_course *course, uint64_t time_ns, uint64_t value);
+
 struct hil_traced_array {
     char *name;     /* "cell" */
     char *words;    /* "cell[*]", for people; the same as `name` for a single node */

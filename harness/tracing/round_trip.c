@@ -195,6 +195,7 @@ static struct hil_round_trip *trip_between(struct hil_rounds *rounds, unsigned a
         return NULL;
     trip->asker = asker;
     trip->answerer = answerer;
+    hil_course_init(&trip->course);
     return rounds->trips[rounds->trip_count++] = trip;
 }
 
@@ -250,8 +251,11 @@ static void open_round(struct hil_rounds *rounds, struct link *in, const struct 
         in->trip = trip_between(rounds, i->asker, i->answerer);
     if (!in->trip)
         return;
-    if (asked)
-        hil_histogram_add(&in->trip->whole, between(asked, step->own_ns));
+    if (asked) {
+        const uint64_t took_ns = between(asked, step->own_ns);
+        hil_histogram_add(&in->trip->whole, took_ns);
+        hil_course_add(&in->trip->course, between(rounds->start_ns, step->begin_ns), took_ns);
+    }
     if (round->trip)
         round->trip->incomplete++;
     *round = (struct round){

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "../h5/histogram.h"
+#include "loops.h"
 
 enum hil_part {
     HIL_ANSWERER_WAIT,
@@ -34,10 +35,12 @@ struct hil_round_trip {
     unsigned asker, answerer; /* arrays in the caller's numbering */
     struct hil_histogram parts[HIL_PARTS];
     struct hil_histogram whole;    /* the first three parts, as measured by the asker */
+    struct hil_course course;      /* of the whole, by when the asker found the answer */
     uint64_t complete, incomplete; /* numbers of rounds; an incomplete one lacks an event */
 };
 
 struct hil_rounds {
+    uint64_t start_ns; /* when the courses begin */
     struct hil_round_trip **trips;
     unsigned trip_count;
     struct hil_round_state *state;

@@ -64,6 +64,14 @@ static int open_figure(struct hil_figure *f, const struct hil_analysis *a,
 
 /* --- over time -------------------------------------------------------------------------------- */
 
+static void write_course(FILE *data, const struct hil_course *course)
+{
+    for (unsigned k = 0; k < 2 * HIL_COURSE_COLUMNS; k++)
+        if (course->greatest[k] != UINT64_MAX)
+            fprintf(data, "%.9g %.6g\n", ((double)k + 0.5) * (double)course->column_ns * 1e-9,
+                    drawn_us(course->greatest[k]));
+}
+
 static void plot_course(struct hil_figure *f, const char *series, unsigned i,
                         const struct hil_course *course)
 {
@@ -71,11 +79,28 @@ static void plot_course(struct hil_figure *f, const char *series, unsigned i,
 
     if (!data)
         return;
-    for (unsigned k = 0; k < 2 * HIL_COURSE_COLUMNS; k++)
-        if (course->greatest[k] != UINT64_MAX)
-            fprintf(data, "%.9g %.6g\n", ((double)k + 0.5) * (double)course->column_ns * 1e-9,
-                    drawn_us(course->greatest[k]));
+    write_course(data, course);
     hil_figure_data_end(f, data);
+}
+
+/* The round trips that the nodes of the array asked for. Returns whether there are any. */
+static bool plot_rounds_of(struct hil_figure *f, const struct hil_analysis *a, unsigned i,
+                           const struct hil_traced_array *array)
+{
+    FILE *data = hil_figure_data(f, "round", i);
+    bool any = false;
+
+    if (!data)
+        return false;
+    for (unsigned k = 0; k < a->rounds.trip_count; k++) {
+        const struct hil_round_trip *trip = a->rounds.trips[k];
+        if (a->loops.arrays[trip->asker] != array || !trip->whole.count)
+            continue;
+        write_course(data, &trip->course);
+        any = true;
+    }
+    hil_figure_data_end(f, data);
+    return any;
 }
 
 static unsigned plot_misses(struct hil_figure *f, const struct hil_analysis *a, unsigned i,
@@ -107,11 +132,12 @@ static int figure_time(const struct hil_analysis *a, const struct shown *shown, 
 
     if (rc)
         return rc;
-    fprintf(f.values, "array misses[n]\n");
+    fprintf(f.values, "array misses[n]\narray rounds[n]\n");
     for (unsigned i = 0; i < shown->count; i++) {
         const struct hil_traced_array *array = shown->of[i];
         plot_course(&f, "late", i + 1, &array->late);
         plot_course(&f, "step", i + 1, &array->duration);
+        fprintf(f.values, "rounds[%u] = %d\n", i + 1, plot_rounds_of(&f, a, i + 1, array));
         fprintf(f.values, "misses[%u] = %u\n", i + 1, plot_misses(&f, a, i + 1, array));
     }
     fprintf(f.values, "x_to = %.9g\n", (double)(a->end_ns - a->start_ns) * 1e-9);
@@ -133,23 +159,8 @@ static void plot_arrays(struct hil_figure *f, const struct shown *shown, plot_hi
     }
 }
 
-static int figure_histogram(const struct hil_analysis *a, const struct shown *shown,
-                            const char *dir, FILE *messages)
-{
-    struct hil_figure f;
-    int rc = open_figure(&f, a, shown, dir, "trace-histogram", "How late steps were, and how long",
-                         messages);
-
-    if (rc)
-        return rc;
-    plot_arrays(&f, shown, hil_figure_bars);
-    return hil_figure_draw(&f, "steps-histogram.gp");
-}
-
-/* --- the tail --------------------------------------------------------------------------------- */
-
 /* The rounds of all pairs together. */
-static void plot_rounds(struct hil_figure *f, const struct hil_analysis *a)
+static void plot_rounds(struct hil_figure *f, const struct hil_analysis *a, plot_histogram *plot)
 {
     static struct hil_histogram all;
 
@@ -157,8 +168,24 @@ static void plot_rounds(struct hil_figure *f, const struct hil_analysis *a)
     for (unsigned i = 0; i < a->rounds.trip_count; i++)
         hil_histogram_merge(&all, &a->rounds.trips[i]->whole);
     fprintf(f->values, "rounds = %d\n", all.count > 0);
-    hil_figure_tail(f, "round", 1, &all);
+    plot(f, "round", 1, &all);
 }
+
+static int figure_histogram(const struct hil_analysis *a, const struct shown *shown,
+                            const char *dir, FILE *messages)
+{
+    struct hil_figure f;
+    int rc = open_figure(&f, a, shown, dir, "trace-histogram",
+                         "How late steps were, how long they and the round trips took", messages);
+
+    if (rc)
+        return rc;
+    plot_arrays(&f, shown, hil_figure_bars);
+    plot_rounds(&f, a, hil_figure_bars);
+    return hil_figure_draw(&f, "steps-histogram.gp");
+}
+
+/* --- the tail --------------------------------------------------------------------------------- */
 
 static int figure_tail(const struct hil_analysis *a, const struct shown *shown, const char *dir,
                        FILE *messages)
@@ -170,7 +197,7 @@ static int figure_tail(const struct hil_analysis *a, const struct shown *shown, 
     if (rc)
         return rc;
     plot_arrays(&f, shown, hil_figure_tail);
-    plot_rounds(&f, a);
+    plot_rounds(&f, a, hil_figure_tail);
     return hil_figure_draw(&f, "steps-tail.gp");
 }
 

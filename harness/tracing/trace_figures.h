@@ -1,9 +1,9 @@
 /*
  * Draws the figures of an analysis as PNG and SVG in a folder:
  *
- *      trace-time        how late and how long the steps were over time, with the misses
- *      trace-histogram   their distribution, with counts on a logarithmic axis
- *      trace-tail        the share of steps that were later than a time
+ *      trace-time        how late and how long the steps and round trips were over time, with
+ * misses trace-histogram   their distribution, with counts on a logarithmic axis trace-tail the
+ * share of steps that were later than a time
  */
 #ifndef HIL_TRACE_FIGURES_H
 #define HIL_TRACE_FIGURES_H

@@ -352,6 +352,10 @@ Test(tracing, the_analysis_agrees_with_the_summary)
     json_t *second = json_array_get(json_at(analysis, "nodes.converter.each"), 1);
     cr_expect_str_eq(json_string_value(json_at(second, "node")), "converter[1]");
     cr_expect_gt(number_at(second, "steps"), 0);
+    e = run_command("hiloco plot %s --to %s", out, in_workspace("plotted"));
+    expect_status(&e, 0);
+    cr_expect(exists(in_workspace("plotted/trace-time.png")), "%s", e.err);
+    cr_expect(exists(in_workspace("plotted/output.png")), "%s", e.err);
     for (int i = 0; i < 3; i++) {
         static const char *const figures[] = {"trace-time", "trace-histogram", "trace-tail"};
         cr_expect(exists(in_workspace("out/%s.png", figures[i])));

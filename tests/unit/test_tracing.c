@@ -656,6 +656,41 @@ Test(tracing, figures_of_more_arrays_than_colours)
     folder_close();
 }
 
+/* Without any, the figures say nothing of them. */
+Test(tracing, round_trips_are_drawn_over_time_and_as_a_distribution)
+{
+    static struct hil_round_trip trip = {.asker = 0, .answerer = 0};
+    static struct hil_round_trip *const trips[] = {&trip};
+    static struct hil_analysis analysis = {.end_ns = 30000};
+    static const char *const figures[] = {"trace-time", "trace-histogram", "trace-tail"};
+    char *said;
+    size_t length;
+
+    if (system("gnuplot --version >/dev/null 2>&1"))
+        cr_skip_test("no gnuplot");
+    folder_open();
+    hil_loops_step(&analysis.loops, hil_loops_of(&analysis.loops, 0), 100, 50, 70, HIL_NO_AGE);
+    hil_course_init(&trip.course);
+    for (int round = 0; round < 2; round++) {
+        FILE *messages = open_memstream(&said, &length);
+        int rc = hil_trace_figures(&analysis, folder, messages);
+        fclose(messages);
+        cr_expect_eq(rc, 0, "%d, %s", rc, said);
+        free(said);
+        for (int i = 0; i < 3; i++) {
+            char *svg = text_of(in_folder("%s.svg", figures[i]));
+            cr_expect_eq(strstr(svg, "round trip<") || strstr(svg, "round trips<"), round, "%d: %s",
+                         round, figures[i]);
+            free(svg);
+        }
+        hil_histogram_add(&trip.whole, 40000);
+        hil_course_add(&trip.course, 200, 40000);
+        analysis.rounds = (struct hil_rounds){.trips = (void *)trips, .trip_count = 1};
+    }
+    hil_loops_free(&analysis.loops);
+    folder_close();
+}
+
 /* On a fast and quiet machine no step is late by half a microsecond. */
 Test(tracing, a_machine_without_lateness_has_figures_too)
 {
