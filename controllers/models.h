@@ -16,10 +16,10 @@ extern const struct hil_model model_product, model_quotient, model_absolute;
 extern const struct hil_model model_minimum, model_maximum;
 extern const struct hil_model model_dead_band, model_hysteresis, model_rate_limiter;
 extern const struct hil_model model_switch, model_sample_and_hold, model_edge_detector;
-extern const struct hil_model model_counter;
+extern const struct hil_model model_counter, model_lookup;
 
 /* Three-phase and alternating signals. */
 extern const struct hil_model model_clarke, model_inverse_clarke, model_park, model_inverse_park;
-extern const struct hil_model model_pll, model_resonant;
+extern const struct hil_model model_pll, model_resonant, model_space_vector;
 
 #endif

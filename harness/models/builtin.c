@@ -52,12 +52,14 @@ const struct hil_model *const hil_models[] = {
     &model_sample_and_hold,
     &model_edge_detector,
     &model_counter,
+    &model_lookup,
     &model_clarke,
     &model_inverse_clarke,
     &model_park,
     &model_inverse_park,
     &model_pll,
     &model_resonant,
+    &model_space_vector,
     NULL,
 };
 

@@ -100,6 +100,33 @@ Test(blocks, a_slope_is_limited_in_each_direction)
     rig_end(&rig);
 }
 
+static double looked_up(double held, double input)
+{
+    const double parameters[] = {-1, 0, 2, 10, 20, 0, held};
+    struct rig rig;
+
+    cr_assert_eq(rig_try(&rig, "lookup", 3, parameters, NULL, period_s), 0);
+    const double value = answer(&rig, input, 0, 0);
+    rig_end(&rig);
+    return value;
+}
+
+Test(blocks, a_table_is_on_lines_or_held)
+{
+    static const double at[] = {-5, -1, -0.25, 0, 1.5, 2, 9};
+    static const double lines[] = {10, 10, 17.5, 20, 5, 0, 0}, held[] = {10, 10, 10, 20, 20, 0, 0};
+    struct rig rig;
+
+    for (unsigned i = 0; i < sizeof at / sizeof at[0]; i++) {
+        cr_expect_eq(looked_up(0, at[i]), lines[i], "at %g", at[i]);
+        cr_expect_eq(looked_up(1, at[i]), held[i], "at %g", at[i]);
+    }
+    cr_expect(isnan(looked_up(0, NAN)) && isnan(looked_up(1, NAN)));
+    cr_expect_eq(rig_try(&rig, "lookup", 2, (const double[]){1, 1, 0, 0, 0}, NULL, period_s),
+                 -EDOM);
+    cr_expect_str_eq(rig_said, "at does not increase from point to point");
+}
+
 /* --- logic --------------------------------------------------------------------------------- */
 
 Test(blocks, a_switch_and_a_hold)
@@ -163,6 +190,28 @@ Test(blocks, transforms_of_three_phases)
     rig_end(&back);
     rig_end(&park);
     rig_end(&clarke);
+}
+
+/* The line voltages are those that were asked for, and the duties are centred. */
+Test(blocks, space_vectors_make_the_voltages_between_phases)
+{
+    struct rig rig = rig_with("space_vector", NULL);
+
+    for (unsigned i = 0; i < 60; i++) {
+        const double angle = 2 * pi * i / 60, length = 400 / sqrt(3);
+        answer(&rig, length * cos(angle), length * sin(angle), 400);
+        expect_close(400 * (rig.out[0] - rig.out[1]),
+                     length * (cos(angle) - cos(angle - 2 * pi / 3)), 1e-9);
+        expect_close(400 * (rig.out[1] - rig.out[2]),
+                     length * (cos(angle - 2 * pi / 3) - cos(angle + 2 * pi / 3)), 1e-9);
+        const double most = fmax(fmax(rig.out[0], rig.out[1]), rig.out[2]);
+        const double least = fmin(fmin(rig.out[0], rig.out[1]), rig.out[2]);
+        expect_close(most + least, 1, 1e-12);
+        cr_expect(most <= 1 && least >= 0);
+    }
+    cr_expect_eq(answer(&rig, 1000, 0, 400), 1, "limited");
+    cr_expect_eq(answer(&rig, 1000, 0, 0), 0.5, "without a supply");
+    rig_end(&rig);
 }
 
 /* --- alternating signals ------------------------------------------------------------------- */
