@@ -233,7 +233,8 @@ static bool server_gets_on(struct hil_tuning_server *s)
 /* Nobody knows whether the change will be made, so it is not refused as a whole. */
 static json_t *server_no_answer(void)
 {
-    return json_pack("{s:[], s:s}", "applied", "refused", "the nodes do not answer");
+    return json_pack("{s:[], s:s}", "applied", "refused",
+                     "the nodes do not answer; they may make the change later");
 }
 
 static void server_turn(struct hil_tuning_server *s)
