@@ -146,7 +146,7 @@ FMU_SHARED := $(BUILD)/libhiloco-fmi2.so $(BUILD)/libhiloco-fmi3.so
 CHANNELS := $(wildcard channels/*.c channels/kvstore/*.c)
 FABRICS  := $(wildcard channels/fabric/*.c channels/fabric/*/*.c)
 LOCO     := $(CHANNELS) $(FABRICS)
-MODELS   := $(wildcard plants/*.c controllers/*.c)
+MODELS   := $(wildcard plants/*.c plants/*/*.c controllers/*.c)
 NETLIST  := harness/netlist/hiloco_netlist.c
 HARNESS  := $(filter-out $(MAINS) $(NETLIST) $(IN_FMU),$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
 

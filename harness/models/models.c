@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "circuit.h"
 #include "component.h"
 #include "device/can.h"
 #include "device/comedi.h"
@@ -17,8 +18,8 @@
 
 /* The first provider that accepts a name gets it; native models accept any name with a '/'. */
 static const struct hil_provider *const providers[] = {
-    &hil_outside_provider, &hil_fmu_provider, &hil_netlist_provider, &hil_program_provider,
-    &hil_comedi_provider,  &hil_can_provider, &hil_native_provider,
+    &hil_outside_provider, &hil_fmu_provider,    &hil_netlist_provider, &hil_circuit_provider,
+    &hil_program_provider, &hil_comedi_provider, &hil_can_provider,     &hil_native_provider,
 };
 enum { PROVIDERS = sizeof providers / sizeof providers[0] };
 

@@ -63,7 +63,7 @@ static void write_rc(const char *declares, const char *elements)
     snprintf(text, sizeof text,
              "name: %s\nduration_s: 0.01\nmode: virtual\n"
              "nodes: {stage: {period_us: 100}}\n"
-             "components: {rc: {model: ./rc.cir, node: stage}}\n"
+             "components: {rc: {model: \"ngspice:./rc.cir\", node: stage}}\n"
              "record:\n  - {node: stage, signals: [rc.voltage_v]}\n",
              own_name());
     write_text(in_workspace("s.yaml"), text);

@@ -12,23 +12,37 @@
 
 static const char netlist_program[] = "hiloco-netlist";
 
+static const char netlist_prefix[] = "ngspice:";
+
 static bool netlist_takes(const char *name)
 {
-    const size_t length = strlen(name);
+    return strncmp(name, netlist_prefix, strlen(netlist_prefix)) == 0;
+}
 
-    return length > 4 && strcmp(name + length - 4, ".cir") == 0;
+static int netlist_locate(char **whole, const char *name, const char *folder,
+                          const struct hil_said *said)
+{
+    char *path;
+    const int rc = hil_model_file(&path, name + strlen(netlist_prefix), folder, said);
+
+    if (rc)
+        return rc;
+    const int length = asprintf(whole, "%s%s", netlist_prefix, path);
+    free(path);
+    return length < 0 ? hil_say_no_memory(said) : 0;
 }
 
 static int netlist_load(struct hil_loaded *made, const struct hil_said *said)
 {
+    const char *netlist = made->name + strlen(netlist_prefix);
     char **argv = calloc(3, sizeof *argv), path[PATH_MAX];
 
     if (!argv)
         return hil_say_no_memory(said);
     argv[0] = hil_installed_find(netlist_program, path, sizeof path) ? NULL : strdup(path);
-    argv[1] = strdup(made->name);
+    argv[1] = strdup(netlist);
     if (argv[0] && argv[1])
-        return hil_program_load(made, argv, made->name, said);
+        return hil_program_load(made, argv, netlist, said);
     free(argv[0]);
     free(argv[1]);
     free(argv);
@@ -37,9 +51,9 @@ static int netlist_load(struct hil_loaded *made, const struct hil_said *said)
 }
 
 const struct hil_provider hil_netlist_provider = {
-    .example = "a netlist such as ./stage.cir",
+    .example = "one for ngspice such as ngspice:./stage.cir",
     .takes = netlist_takes,
-    .locate = hil_model_file,
+    .locate = netlist_locate,
     .load = netlist_load,
     .unload = hil_program_unload,
     .not_real_time =

@@ -1,0 +1,23 @@
+/*
+ * A netlist as a model: stage.cir becomes a plant. The tables are what the netlist declares; a
+ * plain netlist has all voltages of nodes and all currents of sources and inductors as outputs.
+ */
+#ifndef HILOCO_CIRCUIT_CIRCUIT_MODEL_H
+#define HILOCO_CIRCUIT_CIRCUIT_MODEL_H
+
+#include "declarations.h"
+#include "netlist.h"
+
+struct cir_model {
+    struct hil_model model; /* the descriptor of this netlist */
+    struct cir_text text;
+    struct cir_declarations declarations;
+    struct cir_block *blocks;
+};
+
+/* Reads a netlist, and checks that a component of it can be made with the defaults. Returns 0, or a
+ * negative errno after a message. */
+int cir_model_load(struct cir_model **model, const char *path, const struct cir_said *said);
+void cir_model_unload(struct cir_model *model);
+
+#endif

@@ -1,0 +1,291 @@
+#include "declarations.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expression.h"
+
+/* Reads the words of one declaration. */
+struct words {
+    struct cir_declarations *d;
+    const struct cir_token *token; /* the whole */
+    const char *at;
+    const struct cir_said *said;
+};
+
+static struct cir_token here(const struct words *w)
+{
+    struct cir_token token = *w->token;
+
+    token.column += (unsigned)(w->at - token.text);
+    return token;
+}
+
+static char *copy_of(struct words *w, const char *from, size_t length)
+{
+    char *copy = cir_allocate(&w->d->blocks, length + 1);
+
+    return copy ? memcpy(copy, from, length) : NULL;
+}
+
+static char *lower_copy_of(struct words *w, const char *from, size_t length)
+{
+    char *copy = copy_of(w, from, length);
+
+    for (char *c = copy; c && *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return copy;
+}
+
+/* The next word, in lower case if it is not in double quotes. */
+static int word(struct words *w, const char **to, const char *what)
+{
+    w->at += strspn(w->at, " \t");
+    const struct cir_token place = here(w);
+    const char *start = w->at + (*w->at == '"');
+    const size_t length = strcspn(start, *w->at == '"' ? "\"" : " \t");
+
+    if (!length)
+        return cir_refuse(w->said, &place, "found no %s; allowed: one", what);
+    *to = *w->at == '"' ? copy_of(w, start, length) : lower_copy_of(w, start, length);
+    w->at = start + length + (*w->at == '"' && start[length]);
+    return *to ? 0 : cir_say_no_memory(w->said);
+}
+
+static int number(struct words *w, double *value, const char *what)
+{
+    const char *text;
+
+    w->at += strspn(w->at, " \t");
+    struct cir_token token = here(w);
+    const int rc = word(w, &text, what);
+    token.text = text;
+    return rc ? rc : cir_number(value, &token, NULL, NULL, w->said);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static int add_row(struct cir_table *table, const struct hil_quantity *row,
+                   const struct cir_link *link)
+{
+    if (cir_grow(&table->rows, table->count, sizeof *table->rows) ||
+        cir_grow(&table->links, table->count, sizeof *table->links))
+        return -ENOMEM;
+    table->rows[table->count] = *row;
+    table->links[table->count++] = *link;
+    return 0;
+}
+
+int cir_declare_output(struct cir_declarations *d, const struct hil_quantity *row,
+                       const struct cir_link *link)
+{
+    return add_row(&d->outputs, row, link);
+}
+
+/* v(NODE), v(NODE,NODE) and i(ELEMENT); else the name of an element or of a parameter. */
+static int read_link(struct words *w, struct cir_link *link, const char *element, size_t length)
+{
+    char *name = lower_copy_of(w, element, length);
+
+    *link = (struct cir_link){.at = w->token, .name = name};
+    if (!name)
+        return cir_say_no_memory(w->said);
+    if (length < 4 || name[1] != '(' || name[length - 1] != ')' || !strchr("vi", name[0]))
+        return 0;
+    name[length - 1] = '\0';
+    link->is_current = name[0] == 'i';
+    link->name = name + 2;
+    char *comma = strchr(name, ',');
+    if (comma && !link->is_current) {
+        *comma = '\0';
+        link->other = comma + 1 + strspn(comma + 1, " \t");
+    }
+    return 0;
+}
+
+static int read_range(struct words *w, struct hil_quantity *q, bool is_input)
+{
+    const char *value_word;
+
+    w->at += strspn(w->at, " \t");
+    struct cir_token token = here(w);
+    int rc = word(w, &value_word, "default");
+    const bool required =
+        !rc && is_input && (strcmp(value_word, "required") == 0 || strcmp(value_word, "-") == 0);
+    token.text = value_word;
+    if (!rc && !required)
+        rc = cir_number(&q->value, &token, NULL, NULL, w->said);
+    if (!rc)
+        rc = number(w, &q->min, "least value");
+    if (!rc)
+        rc = number(w, &q->max, "greatest value");
+    if (!rc && !(q->min <= q->max))
+        return cir_refuse(w->said, &token, "found a range from %g to %g; allowed: one in order",
+                          q->min, q->max);
+    if (!rc && required) {
+        q->flags = HIL_REQUIRED;
+        q->value = fmin(fmax(0, q->min), q->max);
+    }
+    if (!rc && !(q->min <= q->value && q->value <= q->max))
+        return cir_refuse(w->said, &token, "found the default %g; allowed: %g to %g", q->value,
+                          q->min, q->max);
+    return rc;
+}
+
+static int check_name(struct words *w, const struct cir_token *place, const struct cir_table *table,
+                      const char *name)
+{
+    if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(name))
+        return cir_refuse(w->said, place,
+                          "found the name %s; allowed: lower-case letters, digits and '_'", name);
+    for (unsigned i = 0; i < table->count; i++)
+        if (strcmp(table->rows[i].name, name) == 0)
+            return cir_refuse(w->said, place, "found %s again; allowed: another name", name);
+    return 0;
+}
+
+static int read_row(struct words *w, struct cir_table *table, const struct cir_link *link)
+{
+    struct hil_quantity q = {.min = -INFINITY, .max = INFINITY};
+    const bool is_output = table == &w->d->outputs;
+
+    w->at += strspn(w->at, " \t");
+    const struct cir_token place = here(w);
+    int rc = word(w, &q.name, "name");
+    if (!rc)
+        rc = check_name(w, &place, table, q.name);
+    if (!rc) { /* a unit has its own case */
+        w->at += strspn(w->at, " \t");
+        const char *at = w->at;
+        rc = word(w, &q.unit, "unit");
+        if (!rc && *at != '"')
+            q.unit = strcmp(q.unit, "-") == 0 ? "" : copy_of(w, at, (size_t)(w->at - at));
+        if (!rc && !q.unit)
+            rc = cir_say_no_memory(w->said);
+    }
+    if (!rc && !is_output)
+        rc = read_range(w, &q, table == &w->d->inputs);
+    if (rc)
+        return rc;
+    w->at += strspn(w->at, " \t");
+    q.doc = copy_of(w, w->at, strlen(w->at));
+    return q.doc && !add_row(table, &q, link) ? 0 : cir_say_no_memory(w->said);
+}
+
+/* --- the other declarations ------------------------------------------------------------------- */
+
+static int read_diode(struct words *w)
+{
+    struct cir_declarations *d = w->d;
+    const char *colon = strchr(w->at, ':');
+    struct cir_diode_line line = {.at = w->token, .vf = NAN, .ron = NAN, .roff = NAN};
+
+    w->at += strspn(w->at, " \t");
+    line.model = lower_copy_of(w, w->at, strcspn(w->at, " \t:"));
+    if (!line.model)
+        return cir_say_no_memory(w->said);
+    w->at = colon + 1;
+    for (;;) {
+        w->at += strspn(w->at, " \t=");
+        const struct cir_token place = here(w);
+        double *const to = strncasecmp(w->at, "vf", 2) == 0     ? &line.vf
+                           : strncasecmp(w->at, "ron", 3) == 0  ? &line.ron
+                           : strncasecmp(w->at, "roff", 4) == 0 ? &line.roff
+                                                                : NULL;
+        if (!*w->at)
+            break;
+        if (!to)
+            return cir_refuse(w->said, &place, "found %s; allowed: vf= ron= roff=", w->at);
+        w->at += strspn(w->at, "vfronVFRON");
+        w->at += strspn(w->at, " \t=");
+        const int rc = number(w, to, "value");
+        if (rc)
+            return rc;
+    }
+    if (cir_grow(&d->diodes, d->diode_count, sizeof *d->diodes))
+        return cir_say_no_memory(w->said);
+    d->diodes[d->diode_count++] = line;
+    return 0;
+}
+
+static int read_element_row(struct words *w, const char *element, size_t length)
+{
+    struct cir_link link;
+    const char *kind;
+    int rc = read_link(w, &link, element, length);
+
+    w->at += strspn(w->at, " \t");
+    const struct cir_token place = here(w);
+    if (!rc)
+        rc = word(w, &kind, "kind");
+    if (rc)
+        return rc;
+    struct cir_table *table = strcmp(kind, "input") == 0       ? &w->d->inputs
+                              : strcmp(kind, "output") == 0    ? &w->d->outputs
+                              : strcmp(kind, "parameter") == 0 ? &w->d->parameters
+                                                               : NULL;
+    if (!table)
+        return cir_refuse(w->said, &place, "found %s; allowed: input, output, parameter", kind);
+    return read_row(w, table, &link);
+}
+
+static int read_declaration(struct cir_declarations *d, const struct cir_token *token,
+                            const struct cir_said *said)
+{
+    struct words w = {d, token, token->text, said};
+    const char *start = token->text, *colon = strchr(start, ':');
+    double ignored;
+
+    if (!colon)
+        return cir_refuse(said, token,
+                          "found %s; allowed: ELEMENT: input, output or parameter, "
+                          "name: NAME, diode MODEL: VALUES",
+                          *start ? start : "nothing");
+    size_t length = (size_t)(colon - start);
+    while (length && isspace((unsigned char)start[length - 1]))
+        length--;
+    if (strncasecmp(start, "diode", 5) == 0 && isspace((unsigned char)start[5])) {
+        w.at = start + 5;
+        return read_diode(&w);
+    }
+    w.at = colon + 1;
+    if (length == 4 && strncasecmp(start, "name", 4) == 0)
+        return word(&w, &d->name, "name");
+    if (length == 4 && strncasecmp(start, "step", 4) == 0)
+        return number(&w, &ignored, "time");
+    return read_element_row(&w, start, length);
+}
+
+int cir_declarations_read(struct cir_declarations *d, const struct cir_text *text,
+                          const struct cir_said *said)
+{
+    int rc = 0;
+
+    *d = (struct cir_declarations){0};
+    for (unsigned i = 0; !rc && i < text->count; i++)
+        if (strcmp(text->at[i].at[0].text, "*hiloco") == 0)
+            rc = read_declaration(d, &text->at[i].at[1], said);
+    if (rc)
+        cir_declarations_close(d);
+    return rc;
+}
+
+static void close_table(struct cir_table *table)
+{
+    free(table->rows);
+    free(table->links);
+}
+
+void cir_declarations_close(struct cir_declarations *d)
+{
+    close_table(&d->inputs);
+    close_table(&d->outputs);
+    close_table(&d->parameters);
+    free(d->diodes);
+    cir_free_all(&d->blocks);
+    *d = (struct cir_declarations){0};
+}

@@ -1,0 +1,57 @@
+/*
+ * What a netlist declares in comments, which ngspice does not read: the tables of the model.
+ *
+ *      *hiloco name: NAME
+ *      *hiloco ELEMENT: input NAME UNIT DEFAULT MIN MAX TEXT      "-" as DEFAULT: required
+ *      *hiloco v(NODE): output NAME UNIT TEXT                    also v(NODE,NODE), i(ELEMENT)
+ *      *hiloco PARAM: parameter NAME UNIT DEFAULT MIN MAX TEXT
+ *      *hiloco diode MODEL: vf=V ron=OHM roff=OHM
+ *      *hiloco step: TIME                                        for ngspice only
+ */
+#ifndef HILOCO_CIRCUIT_DECLARATIONS_H
+#define HILOCO_CIRCUIT_DECLARATIONS_H
+
+#include <stdbool.h>
+
+#include "../model.h"
+#include "text.h"
+
+/* The circuit's side of a row. */
+struct cir_link {
+    const struct cir_token *at;
+    const char *name;  /* of an element, a node, or a parameter */
+    const char *other; /* the second node of v(a,b), or NULL */
+    bool is_current;
+};
+
+struct cir_table {
+    struct hil_quantity *rows;
+    struct cir_link *links;
+    unsigned count;
+};
+
+struct cir_diode_line {
+    const struct cir_token *at;
+    const char *model;
+    double vf, ron, roff; /* NAN: not given */
+};
+
+struct cir_declarations {
+    const char *name; /* NULL: the file's */
+    struct cir_table inputs, outputs, parameters;
+    struct cir_diode_line *diodes;
+    unsigned diode_count;
+    struct cir_block *blocks;
+};
+
+/* Reads those of a text, which must outlive them. Returns 0, or a negative errno after a message;
+ * then there is nothing to close. */
+int cir_declarations_read(struct cir_declarations *d, const struct cir_text *text,
+                          const struct cir_said *said);
+void cir_declarations_close(struct cir_declarations *d);
+
+/* Adds an output that the text does not declare. Returns 0 or -ENOMEM. */
+int cir_declare_output(struct cir_declarations *d, const struct hil_quantity *row,
+                       const struct cir_link *link);
+
+#endif

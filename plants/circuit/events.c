@@ -1,0 +1,276 @@
+/*
+ * From w, a trial with one rung gives w at a later instant, and the tests say whether a diode
+ * should have changed by then. If none should, the trial is taken. Else the way there is halved,
+ * again and again: a rung that ends before the violation is taken, and one that does not is halved.
+ * In the last rung a secant gives the instant.
+ *
+ * A diode that leaves its place and comes back within a rung is seen by its tangents: where those
+ * of both ends meet is below every value between, if the course is convex. Rungs that are short
+ * against all that rings (cir_configuration.longest) make it so.
+ */
+#include "events.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    EVENTS_MOST = 1000, /* in a period, before diodes are let go past their instants */
+    FLIPS_TOGETHER = 3,
+    FLIPS_MOST = 400,
+    PATIENCE = 16, /* flips after which the tolerance doubles */
+    WIDENINGS = 8, /* how often it does */
+};
+
+/* The rate of a test below which it is standing still: it stays within the tolerance for so long.
+ */
+#define STILL_S 1e-6
+
+/* The longest rung in which a secant may find a crossing, and how far off it may be. */
+#define SECANT_S 30e-12
+#define OFF_S    3e-15
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static void test(const struct cir_stage *s, double *tests, const double *w)
+{
+    const struct cir_maker *m = &s->pool.maker;
+
+    cir_apply(tests, s->now->tests, m->test_rows, m->network->w_count, w);
+}
+
+static const struct cir_position *diode(const struct cir_stage *s, unsigned i)
+{
+    return &s->network->positions[s->network->diodes[i]];
+}
+
+/* Whether a diode must change: it is beyond its threshold, or on it and about to be. A diode that
+ * has just been brought to its threshold is on it, whatever rounding makes of its value: 1e-15 V
+ * across a conducting diode are a microvolt across one that does not conduct. */
+static bool must_flip(const struct cir_stage *s, unsigned i, uint64_t on_threshold)
+{
+    const double value = s->tests[i], rate = s->tests[s->network->diode_count + i];
+    const bool leaves = value <= s->tolerance && rate < -s->tolerance / STILL_S;
+
+    if (on_threshold >> diode(s, i)->device & 1)
+        return leaves;
+    return value < -s->tolerance || leaves;
+}
+
+/* --- which diodes conduct --------------------------------------------------------------------- */
+
+/* The bits of the diodes that must change: all of them, or the first one. */
+static uint64_t flips(const struct cir_stage *s, uint64_t on_threshold, bool all)
+{
+    uint64_t bits = 0;
+
+    for (unsigned i = 0; i < s->network->diode_count; i++)
+        if (must_flip(s, i, on_threshold) && (all || !bits))
+            bits |= (uint64_t)1 << diode(s, i)->device;
+    return bits;
+}
+
+/* The bits of the diodes that are right on their thresholds. One that changes there stays there. */
+static uint64_t near_threshold(const struct cir_stage *s)
+{
+    uint64_t bits = 0;
+
+    for (unsigned i = 0; i < s->network->diode_count; i++)
+        if (fabs(s->tests[i]) <= s->tolerance)
+            bits |= (uint64_t)1 << diode(s, i)->device;
+    return bits;
+}
+
+int cir_resolve(struct cir_stage *s, uint64_t on_threshold)
+{
+    for (int i = 0; i < FLIPS_MOST; i++) {
+        if (!s->now || s->now->key != s->key)
+            s->now = cir_pool_get(&s->pool, s->key, s->now);
+        if (!s->now)
+            return -EDOM;
+        test(s, s->tests, s->w);
+        const uint64_t bits = flips(s, on_threshold, i < FLIPS_TOGETHER);
+        if (!bits)
+            return 0;
+        if (i % PATIENCE == PATIENCE - 1 && i < WIDENINGS * PATIENCE)
+            s->tolerance *= 2; /* by rounding a diode may contradict both of its states */
+        on_threshold |= bits & near_threshold(s);
+        s->key ^= bits;
+    }
+    s->unresolved++;
+    s->key = s->now->key;
+    return 0;
+}
+
+/* --- one rung --------------------------------------------------------------------------------- */
+
+enum verdict { FREE, VIOLATED, DOUBTFUL };
+
+/* trial = w + share * (exp(F d) - 1) w. What does not move is there already. */
+static void try_rung(struct cir_stage *s, unsigned rung, double share)
+{
+    const struct cir_maker *m = &s->pool.maker;
+    const unsigned w = m->network->w_count;
+
+    cir_apply(s->change, &s->now->rungs[(size_t)rung * m->moving_rows * w], m->moving_rows, w,
+              s->w);
+    for (unsigned i = 0; i < m->network->moving_count; i++)
+        s->trial[i] = s->w[i] + share * s->change[i];
+    test(s, s->trial_tests, s->trial);
+}
+
+/* Whether a diode is beyond its threshold after the trial. One that began a little beyond it, by
+ * rounding between two configurations, may stay there. */
+static bool is_beyond(const struct cir_stage *s, unsigned i)
+{
+    return s->trial_tests[i] < fmin(s->tests[i], 0) - s->tolerance;
+}
+
+static enum verdict judge(const struct cir_stage *s, double length_s)
+{
+    const unsigned count = s->network->diode_count;
+    const double *from = s->tests, *to = s->trial_tests;
+    enum verdict verdict = FREE;
+
+    for (unsigned i = 0; i < count; i++) {
+        const double fall = from[count + i], rise = to[count + i];
+        if (is_beyond(s, i))
+            return VIOLATED;
+        if (fall < 0 && rise > 0) {
+            const double meet_s = (to[i] - from[i] - rise * length_s) / (fall - rise);
+            if (from[i] + fall * meet_s < fmin(from[i], 0) - s->tolerance)
+                verdict = DOUBTFUL;
+        }
+    }
+    return verdict;
+}
+
+static void take_trial(struct cir_stage *s, double at_s)
+{
+    memcpy(s->w, s->trial, s->network->moving_count * sizeof *s->w);
+    memcpy(s->tests, s->trial_tests, 2 * s->network->diode_count * sizeof *s->tests);
+    s->at_s = at_s;
+}
+
+/* The share of the way to the trial at which a diode that must not stay is on its threshold. */
+static double crossing(const struct cir_stage *s, unsigned i)
+{
+    const double from = fmax(s->tests[i], 0), to = s->trial_tests[i];
+
+    return is_beyond(s, i) ? from / (from - to) : INFINITY;
+}
+
+/* Whether the way of the tests is so straight that a secant finds the instant of the crossing: the
+ * change of the rate, as a share of it, times an eighth of the length, is how far it may be off. */
+static bool is_straight(const struct cir_stage *s, double length_s)
+{
+    const unsigned count = s->network->diode_count;
+
+    if (length_s > SECANT_S)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        const double from = s->tests[count + i], to = s->trial_tests[count + i];
+        if (is_beyond(s, i) && fabs(to - from) * length_s > 8 * OFF_S * fmax(fabs(from), fabs(to)))
+            return false;
+    }
+    return true;
+}
+
+/* The trial goes past the instant at which a diode changes: goes there, and changes it, together
+ * with all that change at the same instant. If nothing changes then, the crossing was rounding, and
+ * the tolerance was too small: it holds for this period. */
+static int commutate(struct cir_stage *s, double length_s)
+{
+    const uint64_t before = s->key;
+    uint64_t crossed = 0;
+    double share = 1;
+
+    for (unsigned i = 0; i < s->network->diode_count; i++)
+        share = fmin(share, crossing(s, i));
+    for (unsigned i = 0; i < s->network->diode_count; i++)
+        if ((crossing(s, i) - share) * length_s < CIR_SAME_S(s->start_s))
+            crossed |= (uint64_t)1 << diode(s, i)->device;
+    for (unsigned i = 0; i < s->network->moving_count; i++)
+        s->w[i] += share * (s->trial[i] - s->w[i]);
+    s->at_s += share * length_s;
+    s->events++;
+    s->key ^= crossed;
+    const int rc = cir_resolve(s, crossed);
+    if (s->key == before)
+        s->tolerance *= 2;
+    return rc;
+}
+
+/* --- to an instant ---------------------------------------------------------------------------- */
+
+/* The longest rung that fits into a time; the number of rungs: none does. */
+static unsigned fitting_rung(const struct cir_stage *s, double length_s, unsigned from)
+{
+    while (from < s->pool.maker.rung_count &&
+           cir_rung_s(&s->pool.maker, from) > length_s * (1 + 1e-12))
+        from++;
+    return from;
+}
+
+/* When too many diodes change in a period, they are let go until its end: the configuration stays,
+ * and that is counted. */
+static int hold_on(struct cir_stage *s, double target_s)
+{
+    const unsigned last = s->pool.maker.rung_count - 1;
+
+    s->unresolved++;
+    while (s->at_s < target_s) {
+        const double left_s = target_s - s->at_s;
+        const unsigned rung = fitting_rung(s, left_s, 0);
+        const double share = rung > last ? left_s / cir_rung_s(&s->pool.maker, last) : 1;
+        try_rung(s, rung > last ? last : rung, share);
+        take_trial(s, rung > last ? target_s : s->at_s + cir_rung_s(&s->pool.maker, rung));
+    }
+    return cir_resolve(s, 0);
+}
+
+/* The rung to try: the longest that fits and is allowed, and shorter than the way to where a diode
+ * is known to be wrong. The last one may be tried in part. */
+static unsigned choose_rung(const struct cir_stage *s, double left_s, unsigned least, bool violated)
+{
+    const unsigned last = s->pool.maker.rung_count - 1;
+    unsigned rung = fitting_rung(s, left_s, least > s->now->longest ? least : s->now->longest);
+
+    if (violated && rung < last && cir_rung_s(&s->pool.maker, rung) > 0.999 * left_s)
+        rung++;
+    return rung < last ? rung : last;
+}
+
+int cir_advance_to(struct cir_stage *s, double target_s)
+{
+    const unsigned last = s->pool.maker.rung_count - 1;
+    const double last_s = cir_rung_s(&s->pool.maker, last);
+    double violated_s = INFINITY; /* an instant at which a diode is known to be wrong */
+    unsigned least = 0;           /* the longest rung to try next */
+    int rc = 0;
+
+    while (!rc && s->at_s < target_s) {
+        if (s->events >= EVENTS_MOST)
+            return hold_on(s, target_s);
+        const double end_s = fmin(target_s, violated_s), left_s = end_s - s->at_s;
+        const unsigned rung = choose_rung(s, left_s, least, violated_s <= target_s);
+        const bool ends = rung == last && left_s <= last_s * (1 + 1e-12);
+        const double rung_s = cir_rung_s(&s->pool.maker, rung), length_s = ends ? left_s : rung_s;
+        try_rung(s, rung, length_s / rung_s);
+        const enum verdict verdict = judge(s, length_s);
+        if (verdict == VIOLATED && (rung == last || is_straight(s, length_s))) {
+            rc = commutate(s, length_s);
+            violated_s = INFINITY;
+            least = 0;
+        } else if (verdict == VIOLATED) {
+            violated_s = fmin(s->at_s + length_s, target_s);
+        } else if (verdict == DOUBTFUL && rung < last) {
+            least = rung + 1;
+        } else {
+            take_trial(s, ends ? end_s : s->at_s + length_s);
+            violated_s = s->at_s < violated_s ? violated_s : INFINITY;
+            least = rung ? rung - 1 : 0;
+        }
+    }
+    return rc;
+}

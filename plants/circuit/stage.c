@@ -1,0 +1,351 @@
+#include "stage.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+
+/* A test is 0 below this share of the greatest voltage or current. */
+#define ROUNDING 1e-12
+
+static void *allocate(struct cir_stage *s, size_t count, size_t size)
+{
+    return cir_allocate(&s->blocks, (count + CIR_LANES) * size);
+}
+
+static const struct cir_element *element(const struct cir_stage *s, unsigned i)
+{
+    return &s->network->netlist->elements[i];
+}
+
+/* --- edges of switches ------------------------------------------------------------------------ */
+
+static bool is_on(const struct cir_gate *gate, const struct cir_element *e, double value,
+                  bool before)
+{
+    const double control = gate->sign * value + gate->offset;
+
+    return control > e->on_above ||
+           (before && control >= e->off_below && e->on_above != e->off_below);
+}
+
+/* Adds the edge on the straight piece from one point of the source to the next, if there is one. */
+static void add_edge(struct cir_wave *edges, const struct cir_gate *gate,
+                     const struct cir_element *e, const struct cir_point *from,
+                     const struct cir_point *to, bool *on)
+{
+    const bool after = is_on(gate, e, to->value, *on);
+    const double threshold = (after ? e->on_above : e->off_below) - gate->offset;
+    const double rise = gate->sign * (to->value - from->value);
+
+    if (after == *on)
+        return;
+    const double share = fmin(fmax((threshold - gate->sign * from->value) / rise, 0), 1);
+    edges->points[edges->count++] =
+        (struct cir_point){from->t_s + share * (to->t_s - from->t_s), after};
+    *on = after;
+}
+
+/* The edges in one period of the source, or in all of it. With a period the edges are those of a
+ * later one, as the level at its beginning is that at its end. */
+static int find_edges(struct cir_stage *s, struct cir_timer *timer, const struct cir_gate *gate)
+{
+    const struct cir_element *e = element(s, gate->element);
+    const struct cir_wave *wave = &element(s, (unsigned)gate->source)->wave;
+    const struct cir_point first = {wave->points[0].t_s, wave->constant};
+    bool on = is_on(gate, e, wave->constant, false);
+
+    timer->edges = (struct cir_wave){
+        .kind = CIR_PIECES, .constant = on, .delay_s = wave->delay_s, .period_s = wave->period_s};
+    timer->edges.points = allocate(s, wave->count + 2, sizeof *timer->edges.points);
+    if (!timer->edges.points)
+        return -ENOMEM;
+    add_edge(&timer->edges, gate, e, &first, &wave->points[0], &on);
+    for (unsigned i = 1; i < wave->count; i++)
+        add_edge(&timer->edges, gate, e, &wave->points[i - 1], &wave->points[i], &on);
+    if (wave->period_s > 0) { /* the value jumps to that of the next period */
+        const struct cir_point last = {wave->period_s, wave->points[wave->count - 1].value};
+        const struct cir_point next = {wave->period_s, wave->points[0].value};
+        add_edge(&timer->edges, gate, e, &last, &next, &on);
+    }
+    timer->wave = &timer->edges;
+    return 0;
+}
+
+/* --- timers ----------------------------------------------------------------------------------- */
+
+static void set_bit(struct cir_stage *s, const struct cir_position *p, bool on)
+{
+    const uint64_t bit = (uint64_t)1 << p->device;
+
+    s->key = on ? s->key | bit : s->key & ~bit;
+}
+
+/* Does what is due at the timer's corner. */
+static void ring(struct cir_stage *s, struct cir_timer *timer)
+{
+    double slope;
+    const double value = cir_piece(timer->wave, timer->place, &slope);
+
+    if (timer->position->device >= 0) {
+        set_bit(s, timer->position, value > 0.5);
+        return;
+    }
+    s->w[timer->position->state] = value;
+    s->w[timer->position->other] = slope;
+}
+
+/* Sets a timer to an instant: what was last due is done. */
+static void wind(struct cir_stage *s, struct cir_timer *timer, double t_s)
+{
+    const struct cir_wave *wave = timer->wave;
+    const double cycles = wave->period_s > 0 ? floor((t_s - wave->delay_s) / wave->period_s) : 0;
+
+    timer->place = -1;
+    timer->next_s = INFINITY;
+    if (wave->count) {
+        if (cycles > 1)
+            timer->place = (long long)(cycles - 1) * wave->count - 1;
+        while ((timer->next_s = cir_corner_s(wave, (unsigned long long)(timer->place + 1))) <=
+               t_s + CIR_SAME_S(t_s))
+            timer->place++;
+    }
+    ring(s, timer);
+    if (timer->position->device < 0 && timer->place >= 0) { /* t_s may be within a piece */
+        const double since_s = t_s - cir_corner_s(wave, (unsigned long long)timer->place);
+        s->w[timer->position->state] += since_s * s->w[timer->position->other];
+    }
+}
+
+/* The switch that an input turns, or that stands. */
+static void set_switch(struct cir_stage *s, const struct cir_gate *gate, const double *inputs)
+{
+    const struct cir_element *e = element(s, gate->element);
+    const struct cir_position *p = &s->network->positions[gate->element];
+    double value = 0;
+
+    if (gate->source != CIR_NOWHERE)
+        value = inputs[element(s, (unsigned)gate->source)->wave.input];
+    set_bit(s, p, is_on(gate, e, value, s->key >> p->device & 1));
+}
+
+static bool is_timed(const struct cir_stage *s, const struct cir_gate *gate)
+{
+    return gate->source != CIR_NOWHERE &&
+           element(s, (unsigned)gate->source)->wave.kind == CIR_PIECES;
+}
+
+static int make_timers(struct cir_stage *s)
+{
+    const struct cir_network *n = s->network;
+    int rc = 0;
+
+    s->timers = allocate(s, n->gate_count + n->ramp_count, sizeof *s->timers);
+    if (!s->timers)
+        return -ENOMEM;
+    for (unsigned i = 0; !rc && i < n->gate_count; i++)
+        if (is_timed(s, &n->gates[i])) {
+            s->timers[s->timer_count].position = &n->positions[n->gates[i].element];
+            rc = find_edges(s, &s->timers[s->timer_count++], &n->gates[i]);
+        }
+    for (unsigned i = 0; !rc && i < n->netlist->element_count; i++)
+        if (n->positions[i].other >= 0 && element(s, i)->wave.kind == CIR_PIECES)
+            s->timers[s->timer_count++] =
+                (struct cir_timer){.position = &n->positions[i], .wave = &element(s, i)->wave};
+    return rc;
+}
+
+/* --- sources ---------------------------------------------------------------------------------- */
+
+/* A sine stands still before its delay, with all of its value in the offset. */
+static void set_sine(struct cir_stage *s, const struct cir_wave *wave, const struct cir_position *p,
+                     double t_s)
+{
+    double *state = &s->w[p->state];
+
+    s->w[p->other] = wave->constant;
+    if (t_s >= wave->delay_s - CIR_SAME_S(t_s)) {
+        cir_sine_state(wave, t_s, state);
+        return;
+    }
+    cir_sine_state(wave, wave->delay_s, state);
+    s->w[p->other] += wave->amplitude * state[0];
+    state[0] = state[1] = 0;
+}
+
+/* The sines are set anew in each period, so that their rounding does not add up. */
+static void set_sources(struct cir_stage *s, const double *inputs)
+{
+    const struct cir_network *n = s->network;
+
+    for (unsigned i = 0; i < n->netlist->element_count; i++) {
+        const struct cir_element *e = element(s, i);
+        const struct cir_position *p = &n->positions[i];
+        if (!cir_is_source(e) || n->is_gate[i])
+            continue;
+        if (e->wave.kind == CIR_CONSTANT)
+            s->w[p->state] = e->wave.constant;
+        if (e->wave.kind == CIR_EXTERNAL)
+            s->w[p->state] = inputs[e->wave.input];
+        if (e->wave.kind == CIR_SINE)
+            set_sine(s, &e->wave, p, s->start_s);
+    }
+}
+
+/* The next instant in the period at which a sine begins; infinity: none does. */
+static double next_sine_s(const struct cir_stage *s)
+{
+    const struct cir_network *n = s->network;
+    double next_s = INFINITY;
+
+    for (unsigned i = 0; n->sine_count && i < n->netlist->element_count; i++) {
+        const struct cir_element *e = element(s, i);
+        if (cir_is_source(e) && e->wave.kind == CIR_SINE &&
+            e->wave.delay_s > s->start_s + s->at_s + CIR_SAME_S(s->start_s))
+            next_s = fmin(next_s, e->wave.delay_s);
+    }
+    return next_s;
+}
+
+static void begin_sines(struct cir_stage *s, double t_s)
+{
+    const struct cir_network *n = s->network;
+
+    for (unsigned i = 0; n->sine_count && i < n->netlist->element_count; i++) {
+        const struct cir_element *e = element(s, i);
+        if (cir_is_source(e) && e->wave.kind == CIR_SINE &&
+            fabs(e->wave.delay_s - t_s) <= CIR_SAME_S(t_s))
+            set_sine(s, &e->wave, &n->positions[i], t_s);
+    }
+}
+
+static void set_tolerance(struct cir_stage *s)
+{
+    const struct cir_network *n = s->network;
+    double greatest = 1;
+
+    for (unsigned i = 0; i < n->state_count; i++)
+        greatest = fmax(greatest, fabs(s->w[i]));
+    for (unsigned i = n->moving_count + n->ramp_count; i < n->w_count; i++)
+        greatest = fmax(greatest, fabs(s->w[i]));
+    s->tolerance = ROUNDING * greatest;
+}
+
+/* --- the stage -------------------------------------------------------------------------------- */
+
+static void set_initial(struct cir_stage *s)
+{
+    const struct cir_network *n = s->network;
+
+    for (unsigned i = 0; i < n->netlist->element_count; i++)
+        if (n->positions[i].state >= 0 && !cir_is_source(element(s, i)))
+            s->w[n->positions[i].state] = element(s, i)->initial;
+    s->w[n->one] = 1;
+}
+
+static int begin(struct cir_stage *s, const double *inputs, const struct cir_said *said)
+{
+    set_initial(s);
+    for (unsigned i = 0; i < s->timer_count; i++)
+        wind(s, &s->timers[i], 0);
+    if (cir_stage_latch(s, inputs) == 0)
+        return 0;
+    return cir_say_singular(&s->pool.maker, said);
+}
+
+static int allocate_vectors(struct cir_stage *s)
+{
+    const struct cir_maker *m = &s->pool.maker;
+
+    s->w = allocate(s, s->network->w_count, sizeof(double));
+    s->trial = allocate(s, s->network->w_count, sizeof(double));
+    s->change = allocate(s, m->moving_rows, sizeof(double));
+    s->tests = allocate(s, m->test_rows, sizeof(double));
+    s->trial_tests = allocate(s, m->test_rows, sizeof(double));
+    s->outputs = allocate(s, m->output_rows, sizeof(double));
+    return s->w && s->trial && s->change && s->tests && s->trial_tests && s->outputs ? 0 : -ENOMEM;
+}
+
+int cir_stage_open(struct cir_stage *s, const struct cir_network *network,
+                   const struct cir_probe *probes, unsigned probe_count, double period_s,
+                   const double *inputs, const struct cir_said *said)
+{
+    *s = (struct cir_stage){.network = network};
+    int rc = cir_pool_open(&s->pool, network, probes, probe_count, period_s);
+    if (rc)
+        return cir_say_no_memory(said);
+    rc = allocate_vectors(s);
+    if (!rc)
+        rc = make_timers(s);
+    rc = rc ? cir_say_no_memory(said) : begin(s, inputs, said);
+    if (rc)
+        cir_stage_close(s);
+    return rc;
+}
+
+void cir_stage_close(struct cir_stage *s)
+{
+    cir_pool_close(&s->pool);
+    cir_free_all(&s->blocks);
+}
+
+int cir_stage_latch(struct cir_stage *s, const double *inputs)
+{
+    set_sources(s, inputs);
+    for (unsigned i = 0; i < s->network->gate_count; i++)
+        if (!is_timed(s, &s->network->gates[i]))
+            set_switch(s, &s->network->gates[i], inputs);
+    set_tolerance(s);
+    s->at_s = 0;
+    s->events = 0;
+    memcpy(s->trial, s->w, s->network->w_count * sizeof *s->w);
+    return cir_resolve(s, 0);
+}
+
+/* Does all that is due at an instant. */
+static void ring_all(struct cir_stage *s, double t_s)
+{
+
+    for (unsigned i = 0; i < s->timer_count; i++) {
+        struct cir_timer *timer = &s->timers[i];
+        while (timer->next_s <= t_s + CIR_SAME_S(t_s)) {
+            timer->place++;
+            timer->next_s = cir_corner_s(timer->wave, (unsigned long long)(timer->place + 1));
+            ring(s, timer);
+        }
+    }
+}
+
+/* What is due at the end of the period is done at the beginning of the next: a sample on an edge
+ * shows what was before it. */
+int cir_stage_advance(struct cir_stage *s)
+{
+    const double period_s = s->pool.maker.period_s, same_s = CIR_SAME_S(s->start_s + period_s);
+    int rc = 0;
+
+    while (!rc) {
+        double next_s = next_sine_s(s);
+        for (unsigned i = 0; i < s->timer_count; i++)
+            next_s = fmin(next_s, s->timers[i].next_s);
+        const double target_s = fmax(next_s - s->start_s, 0);
+        if (target_s >= period_s - same_s)
+            return cir_advance_to(s, period_s);
+        rc = cir_advance_to(s, target_s);
+        if (rc)
+            break;
+        begin_sines(s, next_s);
+        ring_all(s, next_s);
+        memcpy(s->trial, s->w, s->network->w_count * sizeof *s->w);
+        rc = cir_resolve(s, 0);
+    }
+    return rc;
+}
+
+void cir_stage_output(const struct cir_stage *s)
+{
+    const struct cir_maker *m = &s->pool.maker;
+
+    cir_apply(s->outputs, s->now->outputs, m->output_rows, s->network->w_count, s->w);
+}

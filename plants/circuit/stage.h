@@ -1,0 +1,54 @@
+/*
+ * A circuit that runs: its vector w, the configuration that it is in, and the instants at which its
+ * sources turn switches or change their slope.
+ */
+#ifndef HILOCO_CIRCUIT_STAGE_H
+#define HILOCO_CIRCUIT_STAGE_H
+
+#include "pool.h"
+
+/* What happens at known instants: the edges of a switch, or the corners of a source. */
+struct cir_timer {
+    struct cir_wave edges;       /* of a switch: 1 and 0 as values, at the edges */
+    const struct cir_wave *wave; /* `edges`, or the source's */
+    long long place;             /* the corner that was last */
+    double next_s;
+    const struct cir_position *position;
+};
+
+struct cir_stage {
+    const struct cir_network *network;
+    struct cir_pool pool;
+    const struct cir_configuration *now;
+    uint64_t key;
+    struct cir_timer *timers;
+    unsigned timer_count;
+    double *w, *trial, *change;  /* now; after a rung; their difference */
+    double *tests, *trial_tests; /* likewise */
+    double *outputs;
+    double tolerance;    /* of a test, from the size of w */
+    double start_s;      /* of the period under way */
+    double at_s;         /* since then */
+    unsigned events;     /* in this period */
+    uint64_t unresolved; /* events after which no consistent configuration was found in time */
+    struct cir_block *blocks;
+};
+
+/* Makes the stage at t = 0. `inputs` are the values of the declared inputs. The network must
+ * outlive it. Returns 0, or a negative errno after a message; then there is nothing to close. */
+int cir_stage_open(struct cir_stage *s, const struct cir_network *network,
+                   const struct cir_probe *probes, unsigned probe_count, double period_s,
+                   const double *inputs, const struct cir_said *said);
+void cir_stage_close(struct cir_stage *s);
+
+/* Latches inputs at the beginning of a period, before cir_stage_advance(). Returns 0, or -EDOM if
+ * the configuration is singular, which cannot be before a parameter changes. */
+int cir_stage_latch(struct cir_stage *s, const double *inputs);
+
+/* Advances by one period, from start_s on. */
+int cir_stage_advance(struct cir_stage *s);
+
+/* Computes s->outputs. */
+void cir_stage_output(const struct cir_stage *s);
+
+#endif

@@ -1,0 +1,310 @@
+/*
+ * The solver of circuits: its numbers against exact solutions, which were computed in 128-bit
+ * arithmetic and are in tests/circuits; theory; and what it refuses.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "model_rig.h"
+
+static char said_text[1024];
+static const struct hil_said said = {said_text, sizeof said_text};
+
+static struct rig circuit_open(const char *path, double period_s)
+{
+    const struct hil_loaded *loaded;
+
+    cr_assert_eq(hil_model_load(&loaded, path, ".", NULL, &said), 0, "%s: %s", path, said_text);
+    return rig_open(loaded->name, NULL, NULL, period_s);
+}
+
+/* --- exact solutions -------------------------------------------------------------------------- */
+
+enum { ROWS_MAX = 200, COLUMNS_MAX = 8 };
+
+struct reference {
+    char names[COLUMNS_MAX][32];
+    unsigned columns, rows;
+    double at[ROWS_MAX][COLUMNS_MAX]; /* the first column is the time */
+    double peak[COLUMNS_MAX];
+};
+
+static void read_names(struct reference *r, char *line)
+{
+    for (char *name = strtok(line, ",\n"); name; name = strtok(NULL, ",\n"))
+        snprintf(r->names[r->columns++], sizeof r->names[0], "%s", name);
+}
+
+static void read_reference(struct reference *r, const char *path)
+{
+    char line[400];
+
+    *r = (struct reference){.columns = 0};
+    FILE *file = fopen(path, "r");
+    cr_assert(file && fgets(line, sizeof line, file), "%s", path);
+    read_names(r, line);
+    for (; fgets(line, sizeof line, file); r->rows++) {
+        char *at = line;
+        for (unsigned i = 0; i < r->columns; i++, at++) {
+            r->at[r->rows][i] = strtod(at, &at);
+            r->peak[i] = fmax(r->peak[i], fabs(r->at[r->rows][i]));
+        }
+    }
+    fclose(file);
+}
+
+static void expect_row(const struct rig *rig, const struct reference *r, unsigned row)
+{
+    for (unsigned i = 1; i < r->columns; i++) {
+        const int output = hil_quantity_find(&rig->model->outputs, r->names[i]);
+        cr_assert_geq(output, 0, "%s has no %s", rig->model->name, r->names[i]);
+        const double error = fabs(rig->out[output] - r->at[row][i]) / r->peak[i];
+        cr_expect(error <= 1e-7, "%s with %g s: %s at %g s is %.12g, not %.12g (%.2g of the peak)",
+                  rig->model->name, rig->period_s, r->names[i], r->at[row][0], rig->out[output],
+                  r->at[row][i], error);
+    }
+}
+
+/* Compares all rows of the reference that are at the end of a period. */
+static void compare(const char *circuit, const char *solution, double period_s)
+{
+    static struct reference r;
+
+    read_reference(&r, solution);
+    struct rig rig = circuit_open(circuit, period_s);
+    cr_assert_eq(rig.model->output(rig.self, rig.in, rig.out), 0);
+    expect_row(&rig, &r, 0);
+    for (unsigned row = 1; row < r.rows; row++) {
+        const double steps = round(r.at[row][0] / period_s);
+        if (fabs(steps * period_s - r.at[row][0]) > 1e-12)
+            continue;
+        while ((double)rig.steps < steps)
+            rig_step(&rig);
+        expect_row(&rig, &r, row);
+    }
+    rig_end(&rig);
+}
+
+static void compare_all(const char *circuit, const char *solution)
+{
+    static const double periods_s[] = {100e-9, 500e-9, 1e-6, 4e-6, 7e-6, 25e-6, 100e-6};
+
+    for (unsigned i = 0; i < sizeof periods_s / sizeof periods_s[0]; i++)
+        compare(circuit, solution, periods_s[i]);
+}
+
+Test(circuit, buck_is_exact_with_any_step)
+{
+    compare_all("tests/circuits/buck.cir", "tests/circuits/buck.csv");
+}
+
+Test(circuit, buck4_is_exact_with_any_step)
+{
+    compare_all("tests/circuits/buck4.cir", "tests/circuits/buck4.csv");
+}
+
+Test(circuit, buckdcm_is_exact_with_any_step)
+{
+    compare_all("tests/circuits/buckdcm.cir", "tests/circuits/buckdcm.csv");
+}
+
+Test(circuit, dab_is_exact_with_any_step)
+{
+    compare_all("tests/circuits/dab.cir", "tests/circuits/dab.csv");
+}
+
+Test(circuit, flyback_is_exact_with_any_step)
+{
+    compare_all("tests/circuits/flyback.cir", "tests/circuits/flyback.csv");
+}
+
+Test(circuit, inverter3_is_exact_with_any_step)
+{
+    compare_all("tests/circuits/inverter3.cir", "tests/circuits/inverter3.csv");
+}
+
+Test(circuit, llc_is_exact_with_any_step)
+{
+    compare_all("tests/circuits/llc.cir", "tests/circuits/llc.csv");
+}
+
+Test(circuit, rectifier6_is_exact_with_any_step)
+{
+    compare_all("tests/circuits/rectifier6.cir", "tests/circuits/rectifier6.csv");
+}
+
+/* --- netlists of the tests' own --------------------------------------------------------------- */
+
+static const char *written(const char *name, const char *text)
+{
+    static char path[300];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file, "%s", path);
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+static double output_of(const struct rig *rig, const char *name)
+{
+    const int output = hil_quantity_find(&rig->model->outputs, name);
+
+    cr_assert_geq(output, 0, "%s has no %s", rig->model->name, name);
+    return rig->out[output];
+}
+
+TestSuite(circuit_netlist, .init = folder_open, .fini = folder_close);
+
+/* 1 ms is the time constant. */
+Test(circuit_netlist, without_declarations_has_all_voltages_and_currents)
+{
+    struct rig rig = circuit_open(
+        written("rc.cir", "a capacitor behind a resistor\nV1 In 0 1\nR1 in out 1k\nC1 out 0 1u\n"
+                          "Lx1 out far 1\nR2 far 0 1t\n.end\n"),
+        100e-6);
+
+    cr_assert_eq(rig.model->outputs.count, 5);
+    rig_step(&rig);
+    cr_expect_float_eq(output_of(&rig, "v_in"), 1, 1e-15);
+    cr_expect_float_eq(output_of(&rig, "v_out"), 1 - exp(-0.1), 1e-6);
+    cr_expect_float_eq(output_of(&rig, "i_v1"), -exp(-0.1) * 1e-3, 2e-9);
+    cr_expect_float_eq(output_of(&rig, "i_lx1"), 0, 1e-6);
+    output_of(&rig, "v_far");
+    rig_end(&rig);
+}
+
+Test(circuit_netlist, has_parameters_expressions_and_subcircuits)
+{
+    written("part.inc", ".subckt low a b params: r=1 c={1/r}\n"
+                        "R1 a m {r}\n.param half='r/2'\nR2 m b {half*2 - max(0, -1)}\n"
+                        "C1 b 0 {c} ic={start}\n.ends\n");
+    struct rig rig = circuit_open(written("sub.cir", "subcircuits\n.include part.inc\n"
+                                                     ".param start={later*2} later=1\n"
+                                                     "V1 in 0 dc 2\nX1 in out low r=2 c=1m ; slow\n"
+                                                     "X2 in x2 low\n+ params: r = 4\n.end\n"),
+                                  1e-3);
+
+    rig_step(&rig);
+    cr_expect_float_eq(output_of(&rig, "v_out"), 2, 1e-12);
+    cr_expect_float_eq(output_of(&rig, "v_x1_m"), 2, 1e-12);
+    cr_expect_float_eq(output_of(&rig, "v_x2_m"), 2, 1e-12);
+    rig_end(&rig);
+}
+
+/* Sines and ramps are exact inside a step: i = t^2 / 2 L behind a ramp of 1 V/s. */
+Test(circuit_netlist, integrates_ramps_and_sines_exactly)
+{
+    struct rig rig = circuit_open(
+        written("ramp.cir", "ramp\nV1 a 0 pwl(0 0 1 1)\nL1 a 0 1\nV2 b 0 sin(1 2 50 2m 0 90)\n"
+                            "L2 b 0 1m\nR2 b 0 1\nI1 0 c pulse(0 1 0 1m 1m 2m 8m)\nC1 c 0 1m\n"
+                            "R1 c 0 1g\n.end\n"),
+        5e-3);
+
+    rig_step(&rig);
+    cr_expect_float_eq(output_of(&rig, "i_l1"), 12.5e-6, 1e-15);
+    /* 3 V until 2 ms, then 1 V + 2 V cos. */
+    const double w = 2 * M_PI * 50;
+    cr_expect_float_eq(output_of(&rig, "i_l2"), (3 * 2e-3 + 3e-3 + 2 * sin(w * 3e-3) / w) / 1e-3,
+                       1e-10);
+    cr_expect_float_eq(output_of(&rig, "v_c"), 3, 1e-8); /* the charge: 3 mAs */
+    rig_end(&rig);
+}
+
+Test(circuit_netlist, takes_inputs_from_outside_and_parameters)
+{
+    const struct hil_loaded *loaded;
+    const char *path =
+        written("in.cir",
+                "inputs\n*hiloco name: stage\n*hiloco v1: input source_v V 5 0 10 a source\n"
+                "*hiloco vg: input gate - required 0 1 a switch\n"
+                "*hiloco r: parameter load_ohm Ohm 1k 1 1meg a load\n"
+                "*hiloco v(out): output out_v V a voltage\n*hiloco i(s1): output s_a A a current\n"
+                ".param r=1\nV1 in 0 external\nVg g 0 external\nS1 in out g 0 sw\n"
+                "R1 out 0 {r}\n.model sw sw(vt=0.5 ron=1 roff=1e9)\n.end\n");
+    const double load_ohm = 9;
+
+    cr_assert_eq(hil_model_load(&loaded, path, ".", NULL, &said), 0, "%s", said_text);
+    cr_expect_str_eq(loaded->model->name, "stage");
+    struct rig rig = rig_open(loaded->name, &load_ohm, NULL, 1e-6);
+    rig.in[0] = 10;
+    rig.in[1] = 1;
+    rig_step(&rig);
+    cr_expect_float_eq(rig.out[0], 9, 1e-12);
+    cr_expect_float_eq(rig.out[1], 1, 1e-12);
+    rig.in[1] = 0;
+    rig_step(&rig);
+    cr_expect_float_eq(rig.out[0], 0, 1e-6);
+    rig_end(&rig);
+}
+
+/* --- what is refused -------------------------------------------------------------------------- */
+
+static void expect_refused(const char *text, const char *why)
+{
+    const struct hil_loaded *loaded;
+    char name[40];
+    static int number;
+
+    snprintf(name, sizeof name, "bad%d.cir", number++);
+    said_text[0] = '\0';
+    cr_expect_eq(hil_model_load(&loaded, written(name, text), ".", NULL, &said), -EINVAL, "%s",
+                 text);
+    cr_expect(strstr(said_text, why), "found:  %s\nwanted: %s", said_text, why);
+}
+
+#define SOURCE "t\nV1 a 0 1\n"
+
+Test(circuit_netlist, that_has_a_mistake_is_refused_with_its_place)
+{
+    expect_refused(SOURCE "R1 a 0 1x2\n", "cir:3:8: found 1x2; allowed: a number");
+    expect_refused(SOURCE "R1 a 0 {2*q}\n", "cir:3:11: there is no parameter q");
+    expect_refused(SOURCE "R1 a 0 {2*(1+3}\n", "found no )");
+    expect_refused(SOURCE "R1 a 0 -5\n", "r1 with the value -5; allowed: above 0");
+    expect_refused(SOURCE "R1 a 0\n", "cir:3:1: found r1 with 3 words");
+    expect_refused(SOURCE "M1 a b c d nmos\n", "cir:3:1: found m1; allowed: R L C");
+    expect_refused(SOURCE "B1 a 0 v=1\n", "found b1");
+    expect_refused(SOURCE "R1 a 0 1\nr1 a 0 2\n", "cir:4:1: found r1 again");
+    expect_refused(SOURCE "D1 a 0 d\n", "cir:3:8: there is no .model d");
+    expect_refused(SOURCE "D1 a 0 d\n.model d d(is=1e-12)\n", "rs in .model");
+    expect_refused(SOURCE "X1 a b part\n", "there is no .subckt part");
+    expect_refused(SOURCE ".include nowhere.inc\n", "cir:3:10: there is no file nowhere.inc");
+    expect_refused(SOURCE ".lib a b\n", "found .lib; allowed");
+    expect_refused(SOURCE "R1 a 0 1\n*hiloco v(b): output b_v V b\n", "has no node b");
+    expect_refused("t\nV1 a 0 external\nR1 a 0 1\n", "v1 is external, and is no input");
+    expect_refused("t\nV1 a 0 pwl(0 0 1u 1 1u 2)\nR1 a 0 1\n", "not later than the time before");
+    expect_refused(".title\nL1 a 0 1\nL2 b 0 1\nK1 L1 L2 1\n", "coupling of 1");
+}
+
+Test(circuit_netlist, that_cannot_be_solved_is_refused_by_names)
+{
+    expect_refused(SOURCE "V2 a 0 2\n", "v1, v2 form a loop");
+    expect_refused(SOURCE "C1 a 0 1u\n", "v1, c1 form a loop");
+    expect_refused(SOURCE "R1 a 0 1\nV2 b b 1\nR2 b 0 1\n", "v2 form a loop");
+    expect_refused(SOURCE "R1 a 0 1\nL1 a b 1\nL2 b 0 1\n", "l1, l2 alone cut");
+    expect_refused(SOURCE "R1 a 0 1\nR2 b c 1\n", "nothing holds the voltage of b, c");
+    expect_refused(SOURCE "S1 a 0 g 0 s\nVg g 0 1\n.model s sw(vt=0)\n", "s1 shorts v1");
+    expect_refused(SOURCE "R2 a g 1\nR3 g 0 1\nS1 a c g 0 s\nR1 c 0 1\n.model s sw(vt=0)\n",
+                   "s1 is controlled by the network");
+}
+
+/* An ideal transformer is no loop, and a diode across an inductor no cut. */
+Test(circuit_netlist, with_an_ideal_transformer_is_solved)
+{
+    struct rig rig =
+        circuit_open(written("ideal.cir", "ideal\nV1 a 0 10\nR1 a b 1\nVs c0 c 0\nE1 c0 0 b 0 0.5\n"
+                                          "F1 b 0 Vs 0.5\nR2 c 0 1\n.end\n"),
+                     1e-6);
+
+    rig_step(&rig);
+    cr_expect_float_eq(output_of(&rig, "v_b"), 8, 1e-12); /* 1 Ohm is 4 Ohm on the other side */
+    cr_expect_float_eq(output_of(&rig, "v_c"), 4, 1e-12);
+    rig_end(&rig);
+}
