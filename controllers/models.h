@@ -18,6 +18,9 @@ extern const struct hil_model model_dead_band, model_hysteresis, model_rate_limi
 extern const struct hil_model model_switch, model_sample_and_hold, model_edge_detector;
 extern const struct hil_model model_counter, model_lookup;
 
+/* Signals that come from nothing. */
+extern const struct hil_model model_chirp, model_prbs, model_three_phase;
+
 /* Three-phase and alternating signals. */
 extern const struct hil_model model_clarke, model_inverse_clarke, model_park, model_inverse_park;
 extern const struct hil_model model_pll, model_resonant, model_space_vector;

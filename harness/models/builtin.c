@@ -60,6 +60,9 @@ const struct hil_model *const hil_models[] = {
     &model_pll,
     &model_resonant,
     &model_space_vector,
+    &model_chirp,
+    &model_prbs,
+    &model_three_phase,
     NULL,
 };
 

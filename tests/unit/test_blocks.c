@@ -2,6 +2,7 @@
  * and independent computations. */
 #include <complex.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model_rig.h"
@@ -277,4 +278,85 @@ Test(blocks, a_resonant_law_has_its_peak_at_its_frequency)
     expect_close(cabs(transformed(parameters, 50)), 20.5, 1e-9);
     cr_expect_eq(rig_try(&rig, "resonant", 1, (const double[]){1, 1, 5000, 1}, NULL, period_s),
                  -EDOM);
+}
+
+/* --- signals that come from nothing -------------------------------------------------------- */
+
+/* The signal at a time, from a component that steps there at once. */
+static double at_time(const char *name, const double *parameters, double t_s, unsigned output)
+{
+    struct rig rig = rig_with(name, parameters);
+
+    cr_assert_eq(rig.model->step(rig.self, (uint64_t)llround(t_s * 1e9), rig.in, rig.out), 0);
+    const double value = rig.out[output];
+    rig_end(&rig);
+    return value;
+}
+
+/* The phase is the integral of the frequency, here by many small steps. */
+static double chirped(bool logarithmic, double from, double to, double duration, double t)
+{
+    const unsigned parts = 200000;
+    double turns = 0;
+
+    for (unsigned i = 0; i < parts; i++) {
+        const double share = fmin(t * (i + 0.5) / parts / duration, 1);
+        turns += logarithmic ? from * pow(to / from, share) : from + (to - from) * share;
+    }
+    return sin(2 * pi * turns * t / parts);
+}
+
+Test(blocks, a_chirp_goes_from_one_frequency_to_the_other_and_stays)
+{
+    static const double at_s[] = {0.1, 0.37, 0.5, 0.8};
+
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned l = 0; l < 2; l++)
+            expect_close(at_time("chirp", (const double[]){3, 10, 100, 0.5, l}, at_s[i], 0),
+                         3 * chirped(l, 10, 100, 0.5, at_s[i]), 1e-6);
+    expect_close(at_time("chirp", (const double[]){1, 10, 10, 0.5, 1}, 0.025, 0), 1, 1e-12);
+}
+
+/* A sequence of the greatest length has one 1 more than -1, repeats, and is at any other shift as
+ * little like itself as can be. */
+Test(blocks, a_binary_sequence_of_each_order)
+{
+    for (unsigned order = 3; order <= 11; order++) {
+        const int length = (1 << order) - 1;
+        struct rig rig = rig_with("prbs", (const double[]){2, 2 * period_s, order});
+        double *values = calloc((size_t)length * 2, sizeof *values);
+        answer(&rig, 0, 0, 0); /* the first step is a period after the start */
+        for (int i = 0; i < 2 * length; i++) {
+            values[i] = answer(&rig, 0, 0, 0) / 2;
+            cr_assert_eq(answer(&rig, 0, 0, 0) / 2, values[i], "each stays for two steps");
+        }
+        for (int shift = 0; shift < length; shift++) {
+            double sum = 0, like = 0;
+            for (int i = 0; i < length; i++) {
+                sum += values[i];
+                like += values[i] * values[i + shift];
+            }
+            cr_assert_eq(sum, 1);
+            cr_assert_eq(like, shift ? -1 : length, "order %u, shift %d", order, shift);
+        }
+        free(values);
+        rig_end(&rig);
+    }
+    struct rig rig;
+    cr_expect_eq(rig_try(&rig, "prbs", 1, (const double[]){1, period_s / 2, 5}, NULL, period_s),
+                 -EDOM);
+}
+
+Test(blocks, a_grid_has_a_sag_harmonics_and_another_frequency)
+{
+    const double p[] = {300, 50, 30, 0.4, 0.1, 0.05, 0.2, 0.1, 2, 0.2};
+    static const double at_s[] = {0.013, 0.12, 0.1500001, 0.27};
+
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned k = 0; k < 3; k++) {
+            const double t = at_s[i];
+            const double x = 2 * pi * (50 * t + (t > 0.2 ? 2 * (t - 0.2) : 0) + 30. / 360 - k / 3.);
+            const double v = 300 * (cos(x) + 0.2 * cos(5 * x) + 0.1 * cos(7 * x));
+            expect_close(at_time("three_phase", p, t, k), i == 1 ? 0.4 * v : v, 1e-8);
+        }
 }

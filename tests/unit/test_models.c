@@ -53,6 +53,7 @@ static const struct {
     {"1/s", "_per_s"},
     {"1/s2", "_per_s2"},
     {"rad", "_rad"},
+    {"deg", "_deg"},
     {"Nm", "_nm"},
     {"Nm/A", "_nm_per_a"},
     {"Nm s", "_nm_s"},
