@@ -189,6 +189,8 @@ static int component_create(void **self, const struct hil_config *config)
     rc = component_open(c, config->parameters, defaults_of(&model->declarations.inputs, inputs),
                         config->period_s, &(struct cir_said){text, sizeof text});
     if (!rc) {
+        if (config->real_time)
+            cir_pool_fill(&c->stage.pool);
         *self = made;
         return 0;
     }
@@ -251,6 +253,16 @@ static int component_step(void *self, uint64_t t_ns, const double *in, double *o
     }
     put_outputs(c, out);
     return 0;
+}
+
+static int64_t component_save(const void *self, void *bytes, size_t size)
+{
+    return cir_stage_save(&((const struct component *)self)->stage, bytes, size);
+}
+
+static int component_restore(void *self, const void *bytes, size_t size)
+{
+    return cir_stage_restore(&((struct component *)self)->stage, bytes, size);
 }
 
 /* --- the model -------------------------------------------------------------------------------- */
@@ -370,6 +382,8 @@ static int name_model(struct cir_model *m, const char *path, const struct cir_sa
         .output = component_output,
         .step = component_step,
         .destroy = component_destroy,
+        .save = component_save,
+        .restore = component_restore,
     };
     return 0;
 }

@@ -80,3 +80,14 @@ const struct cir_configuration *cir_pool_get(struct cir_pool *p, uint64_t key,
     *first = (int)place;
     return &p->at[place];
 }
+
+void cir_pool_fill(struct cir_pool *p)
+{
+    const struct cir_network *n = p->maker.network;
+    const unsigned devices = n->diode_count + n->gate_count;
+
+    if (devices > CIR_FILLED || 1u << devices >= p->size)
+        return;
+    for (uint64_t key = 0; key >> devices == 0; key++)
+        cir_pool_get(p, key, NULL);
+}

@@ -27,4 +27,9 @@ void cir_pool_close(struct cir_pool *pool);
 const struct cir_configuration *cir_pool_get(struct cir_pool *pool, uint64_t key,
                                              const struct cir_configuration *kept);
 
+/* Makes all configurations that there are, of a circuit with at most this many devices: then no
+ * step has to. */
+enum { CIR_FILLED = 8 };
+void cir_pool_fill(struct cir_pool *pool);
+
 #endif

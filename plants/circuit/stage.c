@@ -349,3 +349,65 @@ void cir_stage_output(const struct cir_stage *s)
 
     cir_apply(s->outputs, s->now->outputs, m->output_rows, s->network->w_count, s->w);
 }
+
+/* --- saved states ----------------------------------------------------------------------------- */
+
+/* Then come w and the timers. */
+struct saved {
+    uint64_t key, unresolved;
+    double start_s, at_s;
+};
+
+struct saved_timer {
+    long long place;
+    double next_s;
+};
+
+static size_t saved_bytes(const struct cir_stage *s)
+{
+    return sizeof(struct saved) + s->network->w_count * sizeof *s->w +
+           s->timer_count * sizeof(struct saved_timer);
+}
+
+int64_t cir_stage_save(const struct cir_stage *s, void *bytes, size_t size)
+{
+    const struct saved saved = {s->key, s->unresolved, s->start_s, s->at_s};
+    char *to = bytes;
+
+    if (size < saved_bytes(s))
+        return (int64_t)saved_bytes(s);
+    memcpy(to, &saved, sizeof saved);
+    to += sizeof saved;
+    memcpy(to, s->w, s->network->w_count * sizeof *s->w);
+    to += s->network->w_count * sizeof *s->w;
+    for (unsigned i = 0; i < s->timer_count; i++) {
+        const struct saved_timer timer = {s->timers[i].place, s->timers[i].next_s};
+        memcpy(to + i * sizeof timer, &timer, sizeof timer);
+    }
+    return (int64_t)saved_bytes(s);
+}
+
+int cir_stage_restore(struct cir_stage *s, const void *bytes, size_t size)
+{
+    const char *from = bytes;
+    struct saved saved;
+
+    if (size != saved_bytes(s))
+        return -EINVAL;
+    memcpy(&saved, from, sizeof saved);
+    from += sizeof saved;
+    s->key = saved.key;
+    s->unresolved = saved.unresolved;
+    s->start_s = saved.start_s;
+    s->at_s = saved.at_s;
+    memcpy(s->w, from, s->network->w_count * sizeof *s->w);
+    from += s->network->w_count * sizeof *s->w;
+    for (unsigned i = 0; i < s->timer_count; i++) {
+        struct saved_timer timer;
+        memcpy(&timer, from + i * sizeof timer, sizeof timer);
+        s->timers[i].place = timer.place;
+        s->timers[i].next_s = timer.next_s;
+    }
+    s->now = cir_pool_get(&s->pool, s->key, NULL);
+    return s->now ? 0 : -EINVAL;
+}

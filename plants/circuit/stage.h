@@ -51,4 +51,8 @@ int cir_stage_advance(struct cir_stage *s);
 /* Computes s->outputs. */
 void cir_stage_output(const struct cir_stage *s);
 
+/* As hil_model.save and restore. */
+int64_t cir_stage_save(const struct cir_stage *s, void *bytes, size_t size);
+int cir_stage_restore(struct cir_stage *s, const void *bytes, size_t size);
+
 #endif

@@ -12,6 +12,7 @@
 
 #include "folder.h"
 #include "model_rig.h"
+#include "plants/circuit/pool.h"
 
 static char said_text[1024];
 static const struct hil_said said = {said_text, sizeof said_text};
@@ -137,6 +138,57 @@ Test(circuit, llc_is_exact_with_any_step)
 Test(circuit, rectifier6_is_exact_with_any_step)
 {
     compare_all("tests/circuits/rectifier6.cir", "tests/circuits/rectifier6.csv");
+}
+
+/* --- saved states ----------------------------------------------------------------------------- */
+
+Test(circuit, continues_with_the_same_bits_from_a_saved_state)
+{
+    struct rig first = circuit_open("tests/circuits/buck4.cir", 700e-9);
+    char bytes[4096];
+
+    for (int i = 0; i < 300; i++)
+        rig_step(&first);
+    const int64_t size = first.model->save(first.self, bytes, sizeof bytes);
+    cr_assert(size > 0 && size <= (int64_t)sizeof bytes);
+    struct rig second = circuit_open("tests/circuits/buck4.cir", 700e-9);
+    second.steps = first.steps;
+    cr_assert_eq(second.model->restore(second.self, bytes, (size_t)size), 0);
+    cr_expect_eq(second.model->restore(second.self, bytes, (size_t)size - 1), -EINVAL);
+    for (int i = 0; i < 500; i++) {
+        rig_step(&first);
+        rig_step(&second);
+        cr_assert_arr_eq(first.out, second.out, first.model->outputs.count * sizeof(double));
+    }
+    rig_end(&first);
+    rig_end(&second);
+}
+
+/* --- configurations --------------------------------------------------------------------------- */
+
+Test(circuit, makes_all_configurations_before_it_needs_them)
+{
+    const struct cir_said why = {said_text, sizeof said_text};
+    struct cir_text text;
+    struct cir_declarations declarations;
+    struct cir_netlist netlist;
+    struct cir_network network;
+    struct cir_pool pool;
+
+    cr_assert_eq(cir_text_read(&text, "tests/circuits/buck.cir", &why), 0);
+    cr_assert_eq(cir_declarations_read(&declarations, &text, &why), 0);
+    cr_assert_eq(cir_netlist_expand(&netlist, &text, &declarations, NULL, &why), 0);
+    cr_assert_eq(cir_network_make(&network, &netlist, &why), 0);
+    cr_assert_eq(cir_pool_open(&pool, &network, NULL, 0, 1e-6), 0);
+    cir_pool_fill(&pool);
+    cr_expect_eq(pool.count, 16, "%u", pool.count); /* 2 switches and 2 diodes */
+    cr_expect_not_null(cir_pool_get(&pool, 5, NULL));
+    cr_expect_eq(pool.count, 16);
+    cir_pool_close(&pool);
+    cir_network_close(&network);
+    cir_netlist_close(&netlist);
+    cir_declarations_close(&declarations);
+    cir_text_close(&text);
 }
 
 /* --- netlists of the tests' own --------------------------------------------------------------- */
