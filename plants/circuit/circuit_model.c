@@ -326,6 +326,20 @@ static int add_all_outputs(struct cir_model *m, const struct cir_netlist *netlis
     return rc;
 }
 
+/* What the model is, for lists: the title, and the size of the network. */
+static int describe(struct cir_model *m, const struct cir_network *n)
+{
+    const size_t size = strlen(m->text.title) + 100;
+    char *doc = cir_allocate(&m->blocks, size);
+
+    if (!doc)
+        return -ENOMEM;
+    snprintf(doc, size, "%s (states: %u, switches: %u, diodes: %u)", m->text.title, n->state_count,
+             n->gate_count, n->diode_count);
+    m->doc = doc;
+    return 0;
+}
+
 static int check_circuit(struct cir_model *m, const struct cir_said *said)
 {
     struct cir_declarations *d = &m->declarations;
@@ -348,8 +362,11 @@ static int check_circuit(struct cir_model *m, const struct cir_said *said)
     if (rc)
         return rc;
     rc = component_open(&c, parameters, defaults_of(&d->inputs, inputs), CHECK_PERIOD_S, said);
-    if (!rc)
-        component_close(&c);
+    if (rc)
+        return rc;
+    if (describe(m, &c.network))
+        rc = cir_say_no_memory(said);
+    component_close(&c);
     return rc;
 }
 
@@ -372,7 +389,7 @@ static int name_model(struct cir_model *m, const char *path, const struct cir_sa
         .abi = HIL_MODEL_ABI,
         .size = sizeof m->model,
         .name = m->declarations.name ? m->declarations.name : name,
-        .doc = m->text.title,
+        .doc = m->doc,
         .kind = HIL_CONTINUOUS,
         .width_max = 1,
         .parameters = table_of(&m->declarations.parameters),

@@ -10,6 +10,7 @@
 
 struct cir_model {
     struct hil_model model; /* the descriptor of this netlist */
+    const char *doc;
     struct cir_text text;
     struct cir_declarations declarations;
     struct cir_block *blocks;

@@ -224,6 +224,8 @@ Test(circuit_netlist, without_declarations_has_all_voltages_and_currents)
         100e-6);
 
     cr_assert_eq(rig.model->outputs.count, 5);
+    cr_expect_str_eq(rig.model->doc,
+                     "a capacitor behind a resistor (states: 2, switches: 0, diodes: 0)");
     rig_step(&rig);
     cr_expect_float_eq(output_of(&rig, "v_in"), 1, 1e-15);
     cr_expect_float_eq(output_of(&rig, "v_out"), 1 - exp(-0.1), 1e-6);
