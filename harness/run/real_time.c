@@ -109,16 +109,12 @@ static int run_scheduled(struct hil_executor *e, const struct hil_executor_confi
                          struct hil_group *group, const struct hil_rehearsal *rehearsal,
                          struct hil_executor_state *state)
 {
-    struct hil_autogroup session;
-
     hil_clock_set(&e->clock);
     state->counter = !e->clock.refused;
     if (e->clock.refused)
         hil_state_degrade(state, "time by clock_gettime: %s\n", e->clock.refused);
     state->start_ns = e->start_ns;
     atomic_store(&state->stage, HIL_RUNNING);
-    if (hil_asks_for_real_time(config))
-        hil_autogroup_raise(&session);
     hil_schedule_real_time(config, hil_executor_shortest_period_ns(e), state);
     e->crew = group->crew;
     if (e->crew)
@@ -128,8 +124,6 @@ static int run_scheduled(struct hil_executor *e, const struct hil_executor_confi
         rc = run_measured(e, config->cpu, state);
     hil_group_dismiss_crew(group);
     hil_schedule_ordinary();
-    if (hil_asks_for_real_time(config))
-        hil_autogroup_put_back(&session);
     return rc;
 }
 
@@ -144,7 +138,10 @@ static int run_group(const struct hil_run *run, const struct hil_clock *clock,
                              .wait = config->wait};
     struct hil_rehearsal rehearsal;
     struct hil_group group = {0};
+    struct hil_autogroup session = {.usual = HIL_AUTOGROUP_KEPT, .line = -1};
 
+    if (hil_asks_for_real_time(config))
+        hil_autogroup_raise(&session); /* it starts a process, for which there is no time later */
     int rc = hil_rehearsal_open(&rehearsal, run);
     if (!rc)
         rc = hil_group_start(&group, run, fabric, config, wait_s * 1000000000ull);
@@ -156,6 +153,7 @@ static int run_group(const struct hil_run *run, const struct hil_clock *clock,
             e.network = group.nodes[0]->links.channel.mgr;
         rc = run_scheduled(&e, config, &group, &rehearsal, state);
     }
+    hil_autogroup_put_back(&session);
     if (rc == -EINTR || (rc == -ECONNRESET && atomic_load(&run->state->stop)))
         rc = hil_group_losses(&group);
     if (rc) /* before this one leaves: the launcher's others end in order */
