@@ -435,8 +435,10 @@ test-soak: $(BUILD)/soak-shm
 test-sim: $(BUILD)/test-sim $(BUILD)/soak
 	@$(BUILD)/test-sim
 	@$(BUILD)/soak --seeds 300
-	@grep -v '^#' tests/sim/seeds | while read -r workload seed; do \
-	    $(BUILD)/soak --only $$workload --from $$seed --seeds 1 || exit; done
+	@$(BUILD)/soak --only 'small_*' --depth-first 1,1
+	@$(BUILD)/soak --only 'small_*' --pct 2 --seeds 1000
+	@grep -v '^#' tests/sim/seeds | while read -r workload seed answers; do \
+	    $(BUILD)/soak --only $$workload --from $$seed --seeds 1 $${answers:+--replay "$$answers"} || exit; done
 
 test-mutants: $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm
 	@tests/sim/test_mutants.sh $(BUILD) $(MUTANTS_ARE_MADE_BY)
@@ -541,6 +543,8 @@ ROUNDS ?= 2000000
 
 soak: $(BUILD)/soak $(BUILD)/soak-shm $(BUILD)/test-unit
 	$(BUILD)/soak --seeds $(SEEDS)
+	$(BUILD)/soak --only 'small_*' --depth-first 2,1
+	$(BUILD)/soak --only 'small_*' --depth-first 0,2
 	$(BUILD)/soak-shm --seeds $$((($(SEEDS) + 99) / 100))
 	LITMUS_ROUNDS=$(ROUNDS) $(BUILD)/test-unit --jobs 1 --filter 'litmus/*'
 

@@ -26,12 +26,14 @@ struct stage {
     const struct loco_sim_workload *workload;
     struct loco_fabric *sim;
     uint64_t seed;
+    struct loco_sim_director *director; /* or NULL: the seed chooses */
     struct loco_sim_history history;
     _Atomic uint32_t acting;
     int failures;
     struct node nodes[LOCO_SIM_NODES_MAX];
     struct part parts[LOCO_SIM_ACTORS_MAX];
     uint32_t ready, ended; /* nodes */
+    uint32_t idle;         /* nodes whose actors have ended */
 };
 
 uint64_t loco_sim_actor_draw(struct loco_sim_actor *a, uint64_t below)
@@ -80,6 +82,17 @@ static struct part *part_make(struct node *n, uint32_t thread)
         .life = n->lives,
     };
     return p;
+}
+
+/* With a director, what happens before all are ready is of no interest. */
+static void node_wait_for_ready(struct node *n)
+{
+    struct loco_wait wait = loco_wait_for(n->mgr, UINT64_MAX);
+    struct stage *s = n->stage;
+
+    while (s->director->together && s->ready < s->workload->nodes)
+        loco_relax(n->mgr, &wait);
+    s->director->acting = s->idle < s->workload->nodes;
 }
 
 /* The node's first thread: it sets up, acts with the others, and waits for them. */
@@ -203,8 +216,12 @@ static void node_live(struct node *n)
     s->ready++;
     if (crashes)
         LOCO_SIM_EXPECT(&self, loco_sim_spawn(s->sim, node_crasher, n) == 0);
+    if (s->director)
+        node_wait_for_ready(n);
     if (s->failures == 0)
         node_act(n);
+    if (++s->idle >= w->nodes && s->director)
+        s->director->acting = false;
     while (crashes && !n->crashed)
         loco_relax(n->mgr, &dying);
     if (!anyone_crashes)
@@ -264,12 +281,28 @@ static bool stage_check_history(const struct stage *s, bool loud)
     return false;
 }
 
+/* Who waits for what: threads, then recorded operations. */
+static void stage_explain_wait(const struct stage *s, int error)
+{
+    fprintf(stderr, "%s:\n", error == -EDEADLK ? "all threads wait for ever" : "no end in sight");
+    loco_sim_explain(s->sim, stderr);
+    for (uint32_t i = 0; i < s->history.ops; i++)
+        if (loco_sim_history_pending(&s->history.op[i]))
+            loco_sim_history_print_op(stderr, &s->history.op[i]);
+}
+
 static int stage_run(struct stage *s, enum loco_sim_chaos chaos, bool loud)
 {
     const struct loco_sim_config config = {.seed = s->seed, .chaos = chaos, .steps_max = 2000000};
     const struct loco_sim_workload *w = s->workload;
 
     s->sim = loco_sim_open(&config);
+    if (s->director) {
+        s->director->sim = s->sim;
+        s->director->history = &s->history;
+        s->director->acting = false;
+        loco_sim_choose_by(s->sim, &s->director->chooser);
+    }
     s->acting = w->nodes * w->threads;
     for (uint32_t i = 0; i < w->nodes; i++) {
         s->nodes[i] = (struct node){.stage = s, .id = i};
@@ -277,7 +310,7 @@ static int stage_run(struct stage *s, enum loco_sim_chaos chaos, bool loud)
     }
     int rc = loco_sim_run(s->sim);
     if (rc && loud)
-        fprintf(stderr, "%s\n", rc == -EDEADLK ? "all threads wait for ever" : "no end in sight");
+        stage_explain_wait(s, rc);
     if (!rc && !s->failures && !stage_check_history(s, loud))
         rc = -EILSEQ;
     loco_sim_close(s->sim);
@@ -293,6 +326,13 @@ static bool workload_is_sound(const struct loco_sim_workload *w)
 int loco_sim_workload_run(const struct loco_sim_workload *w, uint64_t seed,
                           enum loco_sim_chaos chaos, bool loud)
 {
+    return loco_sim_workload_run_by(w, seed, chaos, loud, NULL);
+}
+
+int loco_sim_workload_run_by(const struct loco_sim_workload *w, uint64_t seed,
+                             enum loco_sim_chaos chaos, bool loud,
+                             struct loco_sim_director *director)
+{
     if (!workload_is_sound(w)) {
         if (loud)
             fprintf(stderr, "workload %s: it has 1 to %d nodes, and 1 to %d threads in all\n",
@@ -304,6 +344,7 @@ int loco_sim_workload_run(const struct loco_sim_workload *w, uint64_t seed,
         return 1;
     s->workload = w;
     s->seed = seed;
+    s->director = director;
     int failed =
         loco_sim_history_init(&s->history, LOCO_SIM_OPS_MAX) ? 1 : stage_run(s, chaos, loud);
     if (failed && loud)

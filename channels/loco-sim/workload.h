@@ -17,6 +17,7 @@
 #ifndef LOCO_SIM_WORKLOAD_H
 #define LOCO_SIM_WORKLOAD_H
 
+#include "../loco/fabric/sim_choices.h"
 #include "../loco/loco.h"
 #include "linear.h"
 
@@ -86,6 +87,22 @@ void loco_sim_actor_dawdle(struct loco_sim_actor *actor, uint64_t most);
  */
 int loco_sim_workload_run(const struct loco_sim_workload *workload, uint64_t seed,
                           enum loco_sim_chaos chaos, bool loud);
+
+/* Chooses what happens in a run, in place of the seed. */
+struct loco_sim_director {
+    struct loco_sim_chooser chooser;
+    /* Set by the run: */
+    const struct loco_fabric *sim;
+    const struct loco_sim_history *history;
+    bool acting; /* every node is ready, and some actor acts */
+    /* Set before: */
+    bool together; /* each actor waits until all nodes are ready */
+};
+
+/* The same with a director. */
+int loco_sim_workload_run_by(const struct loco_sim_workload *workload, uint64_t seed,
+                             enum loco_sim_chaos chaos, bool loud,
+                             struct loco_sim_director *director);
 
 /* Runs `count` seeds from `first` on, until one fails. Returns how many passed. */
 uint64_t loco_sim_workload_run_seeds(const struct loco_sim_workload *workload, uint64_t first,

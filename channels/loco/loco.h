@@ -14,6 +14,7 @@
 
 #include "fabric/shm.h"
 #include "fabric/sim.h"
+#include "fabric/sim_choices.h"
 #include "fabric/tcp.h"
 #include "fabric/verbs.h"
 

@@ -2,12 +2,11 @@
  * Runs the counter on the simulator under full chaos, and asks of each history whether the
  * counter was linearizable in it.
  *
- *      test_counter [SEEDS]
+ *      test_counter --seeds 2000
  */
 #include "counter.h"
 
-#include <loco-sim/workload.h>
-#include <stdlib.h>
+#include <loco-sim/command.h>
 
 /* What a single thread would see: an add has no result, and a sum gives all that was added. */
 static bool counter_step(const struct loco_sim_model *model, struct loco_sim_model_state *state,
@@ -83,9 +82,7 @@ static const struct loco_sim_workload workload = {
 
 int main(int argc, char **argv)
 {
-    uint64_t seeds = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000;
-    uint64_t passed = loco_sim_workload_run_seeds(&workload, 1, seeds, LOCO_SIM_DEFERRED, true);
+    static const struct loco_sim_workload *const workloads[] = {&workload, NULL};
 
-    printf("%llu of %llu seeds pass\n", (unsigned long long)passed, (unsigned long long)seeds);
-    return passed == seeds ? 0 : 1;
+    return loco_sim_main(argc, argv, workloads);
 }

@@ -495,7 +495,7 @@ mutant() {
     cmp -s docs/examples/counter.c "$work/mutant/counter.c" && return 1
     (cd "$work/mutant" && $cc -std=c17 -O2 -o test test_counter.c counter.c \
         $(pkg-config --static --cflags --libs loco-sim) -Wl,-rpath,"$prefix/lib") || return 1
-    ! "$work/mutant/test" 2000
+    ! "$work/mutant/test" --seeds 2000
 }
 
 echo "--- programs against the installed library"
@@ -507,7 +507,7 @@ for kind in shared static; do
     check "they are linked so" linked $kind kv
     check "kv runs as two processes ($kind)" pair kv-$kind
     check "lock runs as two processes ($kind)" pair lock-$kind
-    check "test_counter passes 2000 seeds ($kind)" "$work/test_counter-$kind" 2000
+    check "test_counter passes 2000 seeds ($kind)" "$work/test_counter-$kind" --seeds 2000
     command -v g++ >/dev/null || continue
     check "objects compiles ($kind)" compile_by "g++ -std=c++17 -O2 -Wall -Wextra -Werror" $kind \
         objects docs/examples/objects.cpp

@@ -28,12 +28,12 @@ static struct sim *simulation(void)
     return sim_running && sim_running->current != &sim_running->main ? sim_running : NULL;
 }
 
-static void before_access(void)
+static void before_access(const volatile void *at)
 {
     struct sim *s = sim_running;
 
     if (s && --s->until_preempted == 0)
-        sim_preempt(s);
+        sim_preempt(s, (const void *)at);
 }
 
 /* The fiber, if stores wait in its buffer; else NULL. */
@@ -54,7 +54,7 @@ static void empty_buffer(void)
 
 static void before_read(const void *address, size_t size)
 {
-    before_access();
+    before_access(address);
     struct sim_fiber *f = fiber_with_stores();
     if (f)
         sim_load(f, address, NULL, size);
@@ -63,7 +63,7 @@ static void before_read(const void *address, size_t size)
 static void before_write(const void *address, size_t size)
 {
     (void)size;
-    before_access();
+    before_access(address);
     struct sim_fiber *f = fiber_with_stores();
     if (f && sim_is_network_memory(f->sim, address))
         sim_drain(f);
@@ -71,14 +71,14 @@ static void before_write(const void *address, size_t size)
 
 static bool load_own(const volatile void *from, uint64_t *value, size_t size)
 {
-    before_access();
+    before_access(from);
     struct sim_fiber *f = fiber_with_stores();
     return f && sim_load(f, (const void *)from, value, size);
 }
 
 static bool store_later(volatile void *to, uint64_t value, unsigned size, int order)
 {
-    before_access();
+    before_access(to);
     const struct sim *s = simulation();
     if (s && order != __ATOMIC_SEQ_CST)
         return sim_store(s->current, (void *)to, value, size);
@@ -131,7 +131,7 @@ void __tsan_init(void)
                                                 int order)                                         \
     {                                                                                              \
         (void)order;                                                                               \
-        before_access();                                                                           \
+        before_access(at);                                                                         \
         empty_buffer();                                                                            \
         return __atomic_##what(at, value, __ATOMIC_SEQ_CST);                                       \
     }
@@ -145,7 +145,7 @@ void __tsan_init(void)
     {                                                                                              \
         (void)success;                                                                             \
         (void)failure;                                                                             \
-        before_access();                                                                           \
+        before_access(at);                                                                         \
         empty_buffer();                                                                            \
         return __atomic_compare_exchange_n(at, expected, desired, weak, __ATOMIC_SEQ_CST,          \
                                            __ATOMIC_SEQ_CST);                                      \
@@ -173,7 +173,7 @@ void __tsan_init(void)
                                                   uint##bits##_t value, int order)                 \
     {                                                                                              \
         (void)order;                                                                               \
-        before_access();                                                                           \
+        before_access(at);                                                                         \
         empty_buffer();                                                                            \
         return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                   \
     }                                                                                              \
@@ -192,7 +192,7 @@ ATOMIC_SIZE(64)
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {
-    before_access();
+    before_access(NULL);
     if (order == __ATOMIC_SEQ_CST)
         empty_buffer();
 }
@@ -296,10 +296,10 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
     if (!s)
         return __real_pthread_mutex_lock(mutex);
     forget_others(s);
-    before_access();
+    before_access(mutex);
     empty_buffer();
     while (is_held_by_another(s, mutex))
-        sim_wait_for_change(s);
+        sim_wait_for_change(s, "a lock that is held by", find_held(mutex, NULL)->by);
     hold(s, mutex);
     return 0;
 }
@@ -313,7 +313,7 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
     if (!s)
         return __real_pthread_mutex_trylock(mutex);
     forget_others(s);
-    before_access();
+    before_access(mutex);
     empty_buffer();
     if (is_held_by_another(s, mutex))
         return EBUSY;
@@ -330,6 +330,6 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
     empty_buffer();
     if (!s || !let_go(s, mutex))
         return __real_pthread_mutex_unlock(mutex);
-    before_access();
+    before_access(mutex);
     return 0;
 }

@@ -529,6 +529,15 @@ const struct loco_sim_workload *const workloads[] = {
     &pulls,         &restarts,           &kvstore_killed,      &quick_puts,
     &owner_dies,    &workload_tcp_holds, &workload_tcp_losses, NULL};
 
+/* Only the simulator can be directed. */
+int loco_sim_workload_run_by(const struct loco_sim_workload *w, uint64_t seed,
+                             enum loco_sim_chaos chaos, bool loud,
+                             struct loco_sim_director *director)
+{
+    (void)director;
+    return loco_sim_workload_run(w, seed, chaos, loud);
+}
+
 int loco_sim_workload_run(const struct loco_sim_workload *w, uint64_t seed,
                           enum loco_sim_chaos chaos, bool loud)
 {

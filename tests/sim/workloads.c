@@ -285,5 +285,12 @@ const struct loco_sim_workload *const workloads[] = {
     &kvstore_iterate,
     &kvstore_closed,
     &kvstore_mortal,
+    &small_put,
+    &small_owned_var,
+    &small_barrier,
+    &small_lock,
+    &small_ring,
+    &small_queue,
+    &small_kvstore,
     NULL,
 };

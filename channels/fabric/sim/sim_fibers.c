@@ -23,6 +23,7 @@ static void fiber_body(void *arg)
     struct sim_fiber *f = arg;
 
     f->body(f->arg);
+    f->ended = true;
     sim_drain(f);
     sim_asleep(f);
     f->sim->changes++;
@@ -80,6 +81,7 @@ struct sim_fiber *sim_spawn(struct sim *s, void (*body)(void *arg), void *arg, b
                             .arg = arg,
                             .control = control,
                             .alarm_at = UINT64_MAX};
+    f->rank = sim_rank(s, SIM_FIBERS);
     f->alarm = (struct alarm){.kind = ALARM, .fiber = f};
     f->context = calloc(LOCO_MANAGERS_MAX, sizeof(void *));
     f->fiber = f->context ? fiber_new(fiber_body, f, STACK_SIZE) : NULL;
@@ -89,6 +91,7 @@ struct sim_fiber *sim_spawn(struct sim *s, void (*body)(void *arg), void *arg, b
         free(f);
         return NULL;
     }
+    f->number = s->fiber_count;
     f->next = s->fibers;
     s->fibers = f;
     s->alive += !control;
@@ -109,7 +112,7 @@ int loco_sim_run(struct loco_fabric *fabric)
     s->current = &s->main;
     if (s->config.chaos >= LOCO_SIM_DEFERRED) {
         sim_running = s;
-        sim_preempt(s);
+        sim_preempt(s, NULL);
     }
     if (s->alive)
         s->physics->pause(&s->main);

@@ -5,8 +5,11 @@
  *      sim_peers.c   how nodes open, meet, send control messages, close and crash
  *      sim_fibers.c  the threads of the simulated nodes
  *      sim_timed.c   physics: an operation takes the time that its link is configured to take
- *      sim_chaos.c   physics: operations do anything that RDMA permits, chosen by a seed
+ *      sim_chaos.c   physics: operations do anything that RDMA permits, as it is chosen
+ *      sim_steps.c   the same for the steps of an operation
  *      sim_stores.c  the same for the processors' store buffers
+ *      sim_choices.c who chooses, and what is usual
+ *      sim_explain.c who waits for what in a run that does not end
  *
  * The physics is chosen when the sim is opened.
  */
@@ -15,6 +18,7 @@
 
 #include "../../loco/fabric/by_node.h"
 #include "../../loco/fabric/sim.h"
+#include "../../loco/fabric/sim_choices.h"
 #include "../fiber.h"
 #include "../timeline.h"
 
@@ -58,10 +62,17 @@ struct sim_fiber {
     uint64_t alarm_at;        /* when its alarm is due; UINT64_MAX: it is not set */
     struct alarm alarm;
 
+    const struct sim_node *node; /* where it waited last; or NULL */
+    const char *waits_for;       /* if not for its node: what, and of which fiber */
+    const struct sim_fiber *waits_on;
+    unsigned number; /* from 1, in the order in which the fibers began */
+    bool ended;
+
     /* Chaos: */
-    unsigned place;                      /* in the sim's crowd, from 1; 0: it sleeps or has ended */
-    uint64_t seen;                       /* the sim's count of changes when it last looked */
-    unsigned stall;                      /* turns for which it is held back */
+    uint64_t rank;  /* where it usually comes, as loco/fabric/sim_choices.h has it */
+    unsigned place; /* in the sim's crowd, from 1; 0: it sleeps or has ended */
+    uint64_t seen;  /* the sim's count of changes when it last looked */
+    unsigned stall; /* turns for which it is held back */
     struct sim_store stores[SIM_STORES]; /* a ring */
     unsigned store_first, store_count;
     unsigned store_patience; /* turns until the oldest goes */
@@ -152,6 +163,7 @@ struct operation {
     uint64_t place; /* its arrival's place on the timeline */
 
     /* Chaos: */
+    uint64_t rank;     /* as a fiber's */
     bool executed;     /* its effect at the peer is complete */
     bool streams;      /* the words of a read are answered, of a write placed, as they are read */
     bool again;        /* the read is repeated once, as after a lost answer */
@@ -207,6 +219,13 @@ struct sim {
 
     /* Chaos: */
     uint64_t random;
+    struct loco_sim_chooser *chooser; /* NULL: the seed chooses */
+    uint64_t ranks;                   /* given so far */
+    int countdown;                    /* with a chooser, in place of until_preempted */
+    uint64_t fair_from;               /* the step from which the schedule is fair */
+    const struct operation *subject;  /* of the choice; NULL: the running fiber, at the address */
+    const void *subject_at;
+    struct sim_observed *observing; /* after the run: what a fiber looks at */
     uint64_t steps, changes;
     unsigned stores; /* in the buffers of all fibers */
     int until_preempted;
@@ -238,13 +257,69 @@ struct sim_fiber *sim_spawn(struct sim *sim, void (*body)(void *arg), void *arg,
 void sim_awake(struct sim_fiber *fiber);
 void sim_asleep(struct sim_fiber *fiber);
 
-/* Chaos: waits until something has changed in the sim. */
-void sim_wait_for_change(struct sim *sim);
+/* Chaos: waits until something has changed in the sim. `what` and `whom` are for whoever asks what
+ * the fiber waits for; `whom` may be NULL. */
+void sim_wait_for_change(struct sim *sim, const char *what, const struct sim_fiber *whom);
 
 /* The simulation whose fibers may be interrupted at any memory access. tests/sim/preempt.c counts
  * down `until_preempted` at each access, and at 0 calls sim_preempt, which pauses the fiber. */
 extern _Thread_local struct sim *sim_running;
-void sim_preempt(struct sim *sim);
+void sim_preempt(struct sim *sim, const void *at);
+
+/* --- choices: sim_choices.c ------------------------------------------------------------------- */
+
+/* Whoever chooses says a number below `bound`, if the seed says `drawn`. */
+uint64_t sim_ask(struct sim *sim, enum loco_choice what, uint64_t bound, uint64_t usual,
+                 uint64_t drawn);
+
+/* The same; the seed's number is drawn. */
+uint64_t sim_choose(struct sim *sim, enum loco_choice what, uint64_t bound, uint64_t usual);
+
+/* Whether something happens that usually does not, and does once in so many times by the seed. */
+bool sim_chance(struct sim *sim, enum loco_choice what, uint64_t one_in);
+
+enum sim_band { SIM_LAST, SIM_FIBERS, SIM_OPERATIONS };
+
+/* The next rank of those in the band. */
+uint64_t sim_rank(struct sim *sim, enum sim_band band);
+void sim_put_last(struct sim *sim, uint64_t *rank);
+
+/* Who usually has the turn; nobody when nothing can go on. */
+struct sim_turn {
+    struct operation *operation;
+    struct sim_fiber *fiber;
+};
+
+struct sim_turn sim_usual_turn(const struct sim *sim, const void *except);
+
+/* Whether the operation, whose turn it is, or the running fiber, is put last instead. */
+bool sim_is_delayed(struct sim *sim, struct operation *operation);
+bool sim_is_switched(struct sim *sim, const void *at);
+
+/* The network words that a fiber looks at. */
+struct sim_observed {
+    const void *word[4];
+    unsigned words;
+};
+
+void sim_observe(struct sim *sim, const void *at);
+
+/* --- chaos: sim_chaos.c and sim_steps.c ------------------------------------------------------- */
+
+bool sim_may_go_on(const struct sim *sim, const struct sim_fiber *fiber);
+
+/* The operation of the highest rank that can make a step; a patient one only if asked for. */
+struct operation *sim_best_operation(const struct sim *sim, const struct operation *except,
+                                     bool patient);
+
+/* Lets an operation of one link make a step. */
+void sim_step_link(struct sim *sim, const struct operation *usual);
+
+/* Adds the link to those with operations in flight. */
+int sim_activate(struct sim *sim, struct sim_link *link);
+
+/* Draws what an operation that is posted will do. */
+void sim_draw_course(struct sim *sim, struct operation *operation);
 
 /* Stores into the fiber's buffer. Returns false where the caller has to store now, as the place is
  * not network memory; then the buffer is empty. */

@@ -99,7 +99,7 @@ static void control_end(struct sim_node *n)
     if (n->control)
         sim_awake(n->control);
     while (n->control && n->sim->current != &n->sim->main)
-        sim_wait_for_change(n->sim);
+        sim_wait_for_change(n->sim, "the end of", n->control);
 }
 
 void sim_news_come(struct news *news)
@@ -125,7 +125,7 @@ static uint64_t news_delay(struct sim *s, enum topic topic)
     if (!s->config.chaos)
         return topic == MESSAGE ? CONTROL_LATENCY_NS : 0;
     uint64_t most = topic == LOST && sim_draw(&s->random) % 2 ? DETECTION_NS : CHAOS_LATENCY_NS;
-    return 1 + sim_draw(&s->random) % most;
+    return 1 + sim_ask(s, LOCO_CHOICE_NEWS, most, 0, sim_draw(&s->random) % most);
 }
 
 static int news_tell(struct sim_node *from, struct sim_node *to, enum topic topic,
@@ -293,7 +293,7 @@ void loco_sim_crash(struct loco_fabric *fabric, uint32_t id)
 
     if (!n)
         return;
-    n->silent = !s->config.chaos || sim_draw(&s->random) % 2;
+    n->silent = !s->config.chaos || sim_ask(s, LOCO_CHOICE_NEWS, 2, 0, sim_draw(&s->random) % 2);
     s->base.busy++; /* never undone: its direct stores must not reach other nodes any more */
     node_end(n, LOST);
     for (struct sim_link *l = n->links; l; l = l->next) {

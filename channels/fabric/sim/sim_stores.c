@@ -18,7 +18,11 @@ enum { FEW = 8, MANY = 150 };
 
 static unsigned stores_draw_patience(struct sim *s)
 {
-    return (unsigned)(sim_draw(&s->random) % (sim_draw(&s->random) % 4 ? FEW : MANY));
+    s->subject = NULL;
+    const uint64_t number = sim_draw(&s->random);
+    const uint64_t drawn = number % (sim_draw(&s->random) % 4 ? FEW : MANY);
+
+    return (unsigned)sim_ask(s, LOCO_CHOICE_STORE, MANY, 0, drawn);
 }
 
 static struct sim_store *stores_at(struct sim_fiber *f, unsigned i)
