@@ -55,7 +55,7 @@ make_mutant() {
         # shellcheck disable=SC2046
         $link -o "$dir/soak" "$dir/broken.o" \
             $(objects_of $(printf '%s\n' tests/sim/soak*.c | grep -vxF "${through:-none}")) \
-            $(objects_of tests/nodes.c channels/loco-sim/{history,linear,models}.c) \
+            $(objects_of tests/nodes.c channels/loco-sim/{command,explore,history,linear,models}.c) \
             "$build"/libloco.a "${libraries[@]}"
     else
         $sim_link -o "$dir/soak" "$dir/broken.o" $(objects_of tests/sim/{soak,workload*}.c) \
