@@ -333,36 +333,73 @@ int loco_atomic_look(struct loco_atomic_word w, uint64_t *value, uint64_t timeou
               : atomic_no_landing(m);
 }
 
-int loco_atomic_far_fetch_add(struct loco_atomic_word w, uint64_t add, uint64_t *old)
+int loco_atomic_fetch_add_timed(struct loco_atomic_word w, uint64_t add, uint64_t *old,
+                                uint64_t timeout_ns)
 {
+    if (loco_atomic_reach(w))
+        return loco_atomic_fetch_add(w, add, old);
     struct loco_manager *m = w.region->channel->mgr;
     uint64_t *at = atomic_landing(m, old);
 
-    return at ? atomic_land(m, loco_atomic_post_fetch_add(w, add, at), at, old, UINT64_MAX)
+    return at ? atomic_land(m, loco_atomic_post_fetch_add(w, add, at), at, old, timeout_ns)
               : atomic_no_landing(m);
+}
+
+int loco_atomic_compare_swap_timed(struct loco_atomic_word w, uint64_t expected, uint64_t desired,
+                                   uint64_t *old, uint64_t timeout_ns)
+{
+    if (loco_atomic_reach(w))
+        return loco_atomic_compare_swap(w, expected, desired, old);
+    struct loco_manager *m = w.region->channel->mgr;
+    uint64_t *at = atomic_landing(m, old);
+
+    return at ? atomic_land(m, loco_atomic_post_compare_swap(w, expected, desired, at), at, old,
+                            timeout_ns)
+              : atomic_no_landing(m);
+}
+
+int loco_atomic_exchange_timed(struct loco_atomic_word w, uint64_t value, uint64_t *old,
+                               uint64_t timeout_ns)
+{
+    if (loco_atomic_reach(w))
+        return loco_atomic_exchange(w, value, old);
+    const struct loco_manager *m = w.region->channel->mgr;
+    const struct loco_wait wait = loco_wait_for(m, timeout_ns);
+    uint64_t expected, seen;
+    int rc = loco_atomic_look(w, &expected, timeout_ns);
+
+    while (!rc) {
+        rc = loco_atomic_compare_swap_timed(w, expected, value, &seen, loco_time_left(m, &wait));
+        if (rc)
+            break;
+        if (seen == expected) {
+            *old = seen;
+            break;
+        }
+        expected = seen;
+    }
+    return rc;
+}
+
+int loco_atomic_store_timed(struct loco_atomic_word w, uint64_t value, uint64_t timeout_ns)
+{
+    uint64_t old;
+
+    return loco_atomic_exchange_timed(w, value, &old, timeout_ns);
+}
+
+int loco_atomic_far_fetch_add(struct loco_atomic_word w, uint64_t add, uint64_t *old)
+{
+    return loco_atomic_fetch_add_timed(w, add, old, UINT64_MAX);
 }
 
 int loco_atomic_far_compare_swap(struct loco_atomic_word w, uint64_t expected, uint64_t desired,
                                  uint64_t *old)
 {
-    struct loco_manager *m = w.region->channel->mgr;
-    uint64_t *at = atomic_landing(m, old);
-
-    return at ? atomic_land(m, loco_atomic_post_compare_swap(w, expected, desired, at), at, old,
-                            UINT64_MAX)
-              : atomic_no_landing(m);
+    return loco_atomic_compare_swap_timed(w, expected, desired, old, UINT64_MAX);
 }
 
 int loco_atomic_far_exchange(struct loco_atomic_word w, uint64_t value, uint64_t *old)
 {
-    uint64_t expected;
-    int rc = loco_atomic_look(w, &expected, UINT64_MAX);
-
-    while (!rc) {
-        rc = loco_atomic_far_compare_swap(w, expected, value, old);
-        if (rc || *old == expected)
-            break;
-        expected = *old;
-    }
-    return rc;
+    return loco_atomic_exchange_timed(w, value, old, UINT64_MAX);
 }

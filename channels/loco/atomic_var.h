@@ -159,10 +159,9 @@ struct loco_ack loco_atomic_write(struct loco_atomic_word word, uint64_t value);
  * the word's node are placed before that instant; its writes to other nodes need a fence. Returns
  * 0, an error as above, or -ENOBUFS when the thread's mem_refs are all taken.
  *
- * A call waits for the word's node only, and at most until that is lost. loco_atomic_load_timed
- * waits for a limited time. The calls that change the word have no such sibling, because the caller
- * would not know whether the change took effect. A caller that accepts this posts the operation and
- * waits for its ack as long as it likes. */
+ * A call waits for the word's node only, and at most until that is lost. The timed calls wait for
+ * at most `timeout_ns`; -ETIMEDOUT after that. A change that was given up may still take effect at
+ * any later moment, or never, and until then it keeps one of the thread's mem_refs. */
 
 int loco_atomic_far_load(struct loco_atomic_word word, uint64_t *value, uint64_t timeout_ns);
 int loco_atomic_far_fetch_add(struct loco_atomic_word word, uint64_t add, uint64_t *old);
@@ -195,7 +194,7 @@ static inline void loco_atomic_prefetch(struct loco_atomic_word word)
 #endif
 }
 
-/* Loads the word. Waits for at most `timeout_ns`; -ETIMEDOUT after that. */
+/* Loads the word. */
 static inline int loco_atomic_load_timed(struct loco_atomic_word word, uint64_t *value,
                                          uint64_t timeout_ns)
 {
@@ -281,6 +280,15 @@ static inline int loco_atomic_store(struct loco_atomic_word word, uint64_t value
 
     return loco_atomic_exchange(word, value, &old);
 }
+
+/* Do the same, but wait for at most `timeout_ns`. *old is set on success only. */
+int loco_atomic_fetch_add_timed(struct loco_atomic_word word, uint64_t add, uint64_t *old,
+                                uint64_t timeout_ns);
+int loco_atomic_compare_swap_timed(struct loco_atomic_word word, uint64_t expected,
+                                   uint64_t desired, uint64_t *old, uint64_t timeout_ns);
+int loco_atomic_exchange_timed(struct loco_atomic_word word, uint64_t value, uint64_t *old,
+                               uint64_t timeout_ns);
+int loco_atomic_store_timed(struct loco_atomic_word word, uint64_t value, uint64_t timeout_ns);
 
 LOCO_DECLARATIONS_END
 

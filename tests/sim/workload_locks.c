@@ -31,19 +31,26 @@ static void word_act(struct loco_sim_actor *a)
         enum loco_sim_history_code code = codes[loco_sim_actor_draw(a, 5)];
         uint64_t x = loco_sim_actor_draw(a, 4), y = loco_sim_actor_draw(a, 4);
         int rc = 0, op = loco_sim_history_invoke(a->history, a->index, code, 0, x, y);
+        const bool timed = i == 4; /* few, as each that is given up may take effect at any time */
         if (code == LOCO_SIM_LOAD && loco_sim_actor_draw(a, 2))
             rc = loco_atomic_load_timed(word, &old, 100);
         else if (code == LOCO_SIM_LOAD)
             rc = loco_atomic_load(word, &old);
         else if (code == LOCO_SIM_STORE)
             rc = loco_atomic_store(word, x);
+        else if (code == LOCO_SIM_FETCH_ADD && timed)
+            rc = loco_atomic_fetch_add_timed(word, x, &old, 100);
+        else if (code == LOCO_SIM_CAS && timed)
+            rc = loco_atomic_compare_swap_timed(word, x, y, &old, 100);
+        else if (code == LOCO_SIM_EXCHANGE && timed)
+            rc = loco_atomic_exchange_timed(word, x, &old, 100);
         else if (code == LOCO_SIM_FETCH_ADD)
             rc = loco_atomic_fetch_add(word, x, &old);
         else if (code == LOCO_SIM_CAS)
             rc = loco_atomic_compare_swap(word, x, y, &old);
         else
             rc = loco_atomic_exchange(word, x, &old);
-        LOCO_SIM_EXPECT(a, rc == 0 || (code == LOCO_SIM_LOAD && rc == -ETIMEDOUT));
+        LOCO_SIM_EXPECT(a, rc == 0 || ((timed || code == LOCO_SIM_LOAD) && rc == -ETIMEDOUT));
         if (!rc)
             loco_sim_history_return(a->history, op, true, code == LOCO_SIM_STORE ? 0 : old);
     }

@@ -378,6 +378,7 @@ static void window_waits(struct members *m, uint64_t near, uint64_t far)
 static void all_use_the_window(struct members *m)
 {
     struct node *n = m->n;
+    const uint64_t value = 8;
 
     for (unsigned i = 0; n->id != STILL && i < WINDOW; i++) {
         struct loco_kv_op *op = loco_kv_window_op(m->window, i);
@@ -386,8 +387,12 @@ static void all_use_the_window(struct members *m)
     if (n->id == STILL)
         return;
     CHECK(n, loco_kvstore_delete(&m->kv, windowed_key(m)) == 0);
-    AWAIT(n, !atomic_load(&m->kv.windows_left));
+    /* The insert of the window that was closed had begun or not; it has given its lock back. */
+    const int rc = loco_kvstore_delete(&m->kv, windowed_key(m) + 1);
+    CHECK(n, rc == 0 || rc == -ENOENT);
+    CHECK(n, loco_kvstore_insert(&m->kv, windowed_key(m) + 1, &value) == 0);
     CHECK(n, loco_kvstore_delete(&m->kv, windowed_key(m) + 1) == 0);
+    AWAIT(n, !atomic_load(&m->kv.windows_left));
 }
 
 static void queues_wait(struct members *m)
@@ -426,8 +431,10 @@ static void memory_waits(struct members *m)
     CHECK(n, unanswered(n, loco_owned_var_read_timed(&m->var, value, SHORT_NS)));
     CHECK(n, unanswered(n, loco_owned_var_read_timed(&m->var, value, SHORT_NS)));
     CHECK(n, unanswered(n, loco_atomic_load_timed(word, value, SHORT_NS)));
-    if (!on_tcp())
-        CHECK(n, loco_atomic_fetch_add(word, 1, value) == 0);
+    CHECK(n, unanswered(n, loco_atomic_fetch_add_timed(word, 1, value, SHORT_NS)));
+    CHECK(n, unanswered(n, loco_atomic_compare_swap_timed(word, 1, 2, value, SHORT_NS)));
+    CHECK(n, unanswered(n, loco_atomic_exchange_timed(word, 1, value, SHORT_NS)));
+    CHECK(n, unanswered(n, loco_atomic_store_timed(word, 1, SHORT_NS)));
     value[0] = n->id;
     loco_shared_region_write(&m->pids, STILL, 0, value, 8);
     CHECK(n, unanswered(n, loco_fence_pair_timed(n->mgr, STILL, SHORT_NS)));
