@@ -495,7 +495,15 @@ mutant() {
     cmp -s docs/examples/counter.c "$work/mutant/counter.c" && return 1
     (cd "$work/mutant" && $cc -std=c17 -O2 -o test test_counter.c counter.c \
         $(pkg-config --static --cflags --libs loco-sim) -Wl,-rpath,"$prefix/lib") || return 1
-    ! "$work/mutant/test" --seeds 2000
+    ! "$work/mutant/test" --seeds 2000 || return 1
+    # Each line of the page that looks for the fault finds it.
+    sed -n 's/^\.\/test_counter \(--.* --shrink\|.*--replay .*\)$/\1/p' docs/writing-a-channel.md >"$work/lines"
+    [ -s "$work/lines" ] || return 1
+    while read -r line; do
+        status=0
+        eval "\"$work/mutant/test\" $line" || status=$?
+        [ $status = 1 ] || return 1
+    done <"$work/lines"
 }
 
 echo "--- programs against the installed library"
