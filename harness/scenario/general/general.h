@@ -124,8 +124,8 @@ bool general_fits(const struct general *g, const struct scenario_node *block, co
 struct scenario_node *general_numbers_of(const struct general_group *group, const char *key,
                                          const char *name);
 
-/* Expands a common value to a list of `count`; without a value, the list has no values. Returns 0 or
- * -ENOMEM. */
+/* Expands a common value to a list of `count`; without a value, the list has no values. Returns 0
+ * or -ENOMEM. */
 int general_spread(struct scenario_node **to, unsigned count, const struct scenario_place *at);
 
 /* In a list that was made of a common value, components of an array whose model does not have the
