@@ -401,6 +401,7 @@ nothing_made_up() {
     public_functions >"$work/functions"
     for f in $pages; do
         grep -qxF "$f" "$work/functions" || grep -rqE "^typedef .*\b$f\(" "$prefix/include" ||
+            grep -rqE "^[^ /].*\b$f\(" "$prefix/include/loco-sim" ||
             echo "$f is no function that a program may call"
     done >>"$work/missing"
     cat "$work/missing"
