@@ -68,18 +68,8 @@ static void expand_number(struct expansion *x, struct scenario_node *to, const c
 static void expand_copy(struct expansion *x, struct scenario_node *to, const char *key,
                         const struct scenario_node *from)
 {
-    struct scenario_node *copy;
-
-    if (from->kind == SCENARIO_SCALAR) {
-        copy = scenario_node_new(SCENARIO_SCALAR, from->text, &from->at);
-        if (copy)
-            copy->plain = from->plain;
-        expand_add(x, to, key, copy);
-        return;
-    }
-    copy = to ? expand_block(x, to, key, from->kind, &from->at) : NULL;
-    for (size_t i = 0; copy && i < from->count; i++)
-        expand_copy(x, copy, from->entries[i].key, from->entries[i].value);
+    if (to)
+        expand_add(x, to, key, scenario_node_copy(from));
 }
 
 /* Copies the block's values of these keys; the list ends with NULL. */
