@@ -101,8 +101,7 @@ static void expect_mistake(const char *component, const char *expected)
     char text[2000];
 
     snprintf(text, sizeof text, HEAD "components:\n  c: {node: n, %s}\n" DUTY, component);
-    const char *said = refusal(text, NULL);
-    cr_expect(strstr(said, expected), "%s\nis said, not\n%s", said, expected);
+    expect_refused_with(text, expected);
 }
 
 Test(overrides, mistakes_have_their_places)
@@ -192,8 +191,7 @@ static void expect_measure(const char *measure, const char *expected)
     char text[2000];
 
     snprintf(text, sizeof text, MEASURED "measures: {m: %s}\n", measure);
-    const char *said = refusal(text, NULL);
-    cr_expect(strstr(said, expected), "%s\nis said, not\n%s", said, expected);
+    expect_refused_with(text, expected);
 }
 
 Test(overrides, mistakes_of_measures)

@@ -95,4 +95,12 @@ static inline const char *refusal(const char *text, const char *const *sets)
     return message;
 }
 
+/* Checks that the text does not load, and that the message has these words. */
+static inline void expect_refused_with(const char *text, const char *expected)
+{
+    const char *said = refusal(text, NULL);
+
+    cr_expect(strstr(said, expected), "%s\nis said, not\n%s", said, expected);
+}
+
 #endif

@@ -117,8 +117,7 @@ static void expect_mistake(const char *component, const char *expected)
     char text[2000];
 
     snprintf(text, sizeof text, HEAD "components:\n  c: {node: n, %s}\n", component);
-    const char *said = refusal(text, NULL);
-    cr_expect(strstr(said, expected), "%s\nis said, not\n%s", said, expected);
+    expect_refused_with(text, expected);
 }
 
 Test(tolerance, mistakes_have_their_places)
