@@ -4,12 +4,12 @@
  * the end.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "../plants/instance.h"
 #include "models.h"
+#include "table.h"
 
 enum { LOOKUP_POINTS_MAX = 4096 };
 
@@ -41,32 +41,19 @@ static int lookup_create(void **self, const struct hil_config *config)
     return 0;
 }
 
-/* The last point that is not beyond the input, which is not before the first point. */
-static uint32_t lookup_find(const struct lookup *l, double input)
-{
-    uint32_t low = 0, high = l->count;
-
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (l->points[middle] <= input)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int lookup_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     const struct lookup *l = self;
-    const double *x = l->points, *y = x + l->count;
-    const uint32_t i = lookup_find(l, in[0]);
+    const double *y = l->points + l->count;
+    const struct table_place p = table_find(l->points, l->count, in[0]);
 
     (void)t_ns;
-    if (l->held || in[0] <= x[0] || i + 1 == l->count)
-        out[0] = isnan(in[0]) ? in[0] : y[i];
+    if (isnan(p.share))
+        out[0] = in[0];
+    else if (l->held || p.share == 0)
+        out[0] = y[p.point];
     else
-        out[0] = y[i] + (y[i + 1] - y[i]) * ((in[0] - x[i]) / (x[i + 1] - x[i]));
+        out[0] = table_between(y[p.point], y[p.point + 1], p.share);
     return 0;
 }
 

@@ -31,7 +31,7 @@ static int find_model(struct hil_fmu_export *export, const char *name)
 {
     const struct hil_loaded *loaded;
     char wrong[1024];
-    const struct hil_said said = {wrong, sizeof wrong};
+    const struct hil_said said = {wrong, sizeof wrong, NULL};
 
     if (!hil_model_is_provided(name)) {
         export->model = hil_model_find(name);

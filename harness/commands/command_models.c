@@ -7,11 +7,9 @@
 static const char help[] =
     "usage: hiloco models [MODEL]\n"
     "\n"
-    "Lists the built-in models, or one of them, or the model of a file (a shared library, an FMU, "
-    "a\n"
-    "netlist, a program or a device): parameters, inputs, outputs and initial states, with their "
-    "units,\n"
-    "defaults and ranges, under the names that a scenario uses.\n";
+    "Lists the built-in models, or one of them, or the model of a file (a shared library, an FMU,\n"
+    "a netlist, a table, a program or a device): parameters, inputs, outputs and initial states,\n"
+    "with their units, defaults and ranges, under the names that a scenario uses.\n";
 
 static void print_table(const char *title, const struct hil_quantities *table, bool values)
 {
@@ -48,7 +46,7 @@ static int print_provided(const char *file)
 {
     const struct hil_loaded *loaded;
     char wrong[1024];
-    const struct hil_said said = {wrong, sizeof wrong};
+    const struct hil_said said = {wrong, sizeof wrong, NULL};
 
     if (hil_model_load(&loaded, file, ".", NULL, &said)) {
         fprintf(stderr, "hiloco models: %s: %s\n", file, wrong);

@@ -10,16 +10,19 @@
 #include "component.h"
 #include "device/can.h"
 #include "device/comedi.h"
+#include "expr.h"
 #include "fmu/fmu.h"
 #include "native.h"
 #include "outside.h"
 #include "program/netlist.h"
 #include "program/program.h"
+#include "table.h"
 
 /* The first provider that accepts a name gets it; native models accept any name with a '/'. */
 static const struct hil_provider *const providers[] = {
-    &hil_outside_provider, &hil_fmu_provider,    &hil_netlist_provider, &hil_circuit_provider,
-    &hil_program_provider, &hil_comedi_provider, &hil_can_provider,     &hil_native_provider,
+    &hil_outside_provider, &hil_expr_provider,   &hil_fmu_provider,     &hil_netlist_provider,
+    &hil_circuit_provider, &hil_table_provider,  &hil_program_provider, &hil_comedi_provider,
+    &hil_can_provider,     &hil_native_provider,
 };
 enum { PROVIDERS = sizeof providers / sizeof providers[0] };
 

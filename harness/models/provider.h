@@ -30,10 +30,17 @@ struct hil_settings {
  * with the signal's name as text. Only providers with `names_signals` get them. */
 #define HIL_SETTING_SIGNAL ""
 
+/* The character of a setting that is wrong. */
+struct hil_setting_place {
+    char key[128]; /* "": no setting */
+    size_t at;     /* from 0 */
+};
+
 /* The destination of a message: one line that says what is wrong and what is allowed. */
 struct hil_said {
     char *text;
     size_t size;
+    struct hil_setting_place *place; /* NULL: nobody asks */
 };
 
 /* Writes the message. Returns `rc`. */

@@ -157,16 +157,37 @@ struct loading {
     struct scenario_mentioned mentioned;
 };
 
+/* Reports a mistake in a component's setting, at the character where that is in the file. */
+static void load_wrong_setting(const struct loading *l, struct scenario_node *settings,
+                               const char *what, const struct hil_setting_place *place,
+                               const char *wrong)
+{
+    const struct scenario_node *node = scenario_node_find(settings, place->key);
+    struct scenario_place at = node ? node->at : settings->at;
+
+    if (node && node->text_column)
+        at.column = node->text_column + place->at;
+    scenario_mistake(l->report, &at, "%.*ssettings.%s: %s", (int)(strlen(what) - strlen("model")),
+                     what, place->key, wrong);
+}
+
+/* `own` is where the settings are in the file; NULL: nowhere. */
 static int load_one(const struct loading *l, struct scenario_node *node,
-                    const struct hil_settings *settings, const char *what)
+                    const struct hil_settings *settings, struct scenario_node *own,
+                    const char *what)
 {
     char wrong[1024], found[128];
-    const struct hil_said said = {wrong, sizeof wrong};
+    struct hil_setting_place place = {.key = ""};
+    const struct hil_said said = {wrong, sizeof wrong, &place};
     const struct hil_loaded *loaded;
 
     if (!node || !node->text || !hil_model_is_provided(node->text))
         return 0;
     if (hil_model_load(&loaded, node->text, l->folder, settings, &said)) {
+        if (own && *place.key) {
+            load_wrong_setting(l, own, what, &place, wrong);
+            return 0;
+        }
         scenario_mistake(l->report, &node->at, "%s is %s, but %s", what,
                          scenario_node_describe(node, found, sizeof found), wrong);
         return 0;
@@ -182,7 +203,7 @@ static int load_one(const struct loading *l, struct scenario_node *node,
 static int load_under(const struct loading *l, const struct scenario_node *block, const char *key,
                       const char *what)
 {
-    return load_one(l, scenario_node_get(block, key), NULL, what);
+    return load_one(l, scenario_node_get(block, key), NULL, NULL, what);
 }
 
 static int load_overrides(const struct loading *l, const struct scenario_node *overrides)
@@ -210,7 +231,7 @@ static int load_model(const struct loading *l, const struct scenario_entry *entr
     if (rc)
         return rc;
     snprintf(what, sizeof what, "components.%.60s.model", entry->key);
-    rc = load_one(l, model, &settings, what);
+    rc = load_one(l, model, &settings, scenario_node_get(entry->value, "settings"), what);
     scenario_settings_free(&settings);
     return rc;
 }

@@ -9,7 +9,7 @@
 #include "harness/models/fmu/fmu_tables.h"
 
 static char text[1024];
-static const struct hil_said said = {text, sizeof text};
+static const struct hil_said said = {text, sizeof text, NULL};
 
 static void fuzz_archive(const uint8_t *data, size_t size)
 {

@@ -15,7 +15,7 @@
 #include "plants/circuit/pool.h"
 
 static char said_text[1024];
-static const struct hil_said said = {said_text, sizeof said_text};
+static const struct hil_said said = {said_text, sizeof said_text, NULL};
 
 static struct rig circuit_open(const char *path, double period_s)
 {

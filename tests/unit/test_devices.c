@@ -42,8 +42,8 @@ static const struct hil_model *loads(const char *name, const struct hil_settings
     char text[1024] = "";
 
     cr_assert_eq(
-        hil_model_load(&loaded, name, ".", settings, &(struct hil_said){text, sizeof text}), 0,
-        "%s", text);
+        hil_model_load(&loaded, name, ".", settings, &(struct hil_said){text, sizeof text, NULL}),
+        0, "%s", text);
     return loaded->model;
 }
 
@@ -53,8 +53,8 @@ static void refused(const char *name, const struct hil_settings *settings, const
     char text[1024] = "";
 
     cr_expect_lt(
-        hil_model_load(&loaded, name, ".", settings, &(struct hil_said){text, sizeof text}), 0,
-        "%s", expected);
+        hil_model_load(&loaded, name, ".", settings, &(struct hil_said){text, sizeof text, NULL}),
+        0, "%s", expected);
     cr_expect_str_eq(text, expected);
 }
 

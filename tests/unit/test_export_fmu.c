@@ -338,7 +338,7 @@ static struct hil_fmu_export compiled(const char *output, int version)
 {
     const struct hil_loaded *loaded;
     char command[1024], wrong[1024], *root = getcwd(NULL, 0);
-    const struct hil_said said = {wrong, sizeof wrong};
+    const struct hil_said said = {wrong, sizeof wrong, NULL};
 
     put("acc.c", accumulator);
     snprintf(command, sizeof command, "cc -w -shared -fPIC -I%s/plants -DOUTPUT='\"%s\"' -o %s %s",

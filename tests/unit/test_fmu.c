@@ -51,7 +51,7 @@ static int load_fmu(const struct hil_loaded **loaded, const char *path, const ch
 
     for (; settings && *settings; settings += 2)
         at[given.count++] = (struct hil_setting){settings[0], settings[1]};
-    return hil_model_load(loaded, path, ".", &given, &(struct hil_said){text, 1024});
+    return hil_model_load(loaded, path, ".", &given, &(struct hil_said){text, 1024, NULL});
 }
 #define WITH(...) ((const char *const[]){__VA_ARGS__, NULL})
 

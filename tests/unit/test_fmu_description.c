@@ -25,7 +25,7 @@ TestSuite(fmu_description, .init = folder_open, .fini = close_descriptions);
 static const char *described_there(void)
 {
     static char text[1024];
-    const struct hil_said said = {text, sizeof text};
+    const struct hil_said said = {text, sizeof text, NULL};
 
     text[0] = '\0';
     fmu_description_free(&description);

@@ -64,7 +64,7 @@ static void compile(const char *name, const char *options)
 static int load_model(const struct hil_loaded **loaded, const char *name, const char *in,
                       char text[1024])
 {
-    return hil_model_load(loaded, name, in, NULL, &(struct hil_said){text, 1024});
+    return hil_model_load(loaded, name, in, NULL, &(struct hil_said){text, 1024, NULL});
 }
 
 /* The message about the file, with FOLDER for its folder. */
@@ -293,7 +293,7 @@ static const char *load_with(const struct hil_loaded **loaded, const char *key, 
     const struct hil_setting one = {key, value};
     const struct hil_settings settings = {&one, 1};
     static char text[1024];
-    const struct hil_said said = {text, sizeof text};
+    const struct hil_said said = {text, sizeof text, NULL};
 
     compile("a.so", "");
     return hil_model_load(loaded, "./a.so", folder, &settings, &said) ? text : NULL;

@@ -56,8 +56,8 @@ static const struct hil_model *load(const char *name)
     const struct hil_loaded *loaded;
     char text[1024];
 
-    cr_assert_eq(hil_model_load(&loaded, name, folder, NULL, &(struct hil_said){text, 1024}), 0,
-                 "%s", text);
+    cr_assert_eq(hil_model_load(&loaded, name, folder, NULL, &(struct hil_said){text, 1024, NULL}),
+                 0, "%s", text);
     return loaded->model;
 }
 

@@ -130,7 +130,7 @@ static int can_create(void **self, const struct hil_config *config)
     const struct can_model *m = can_model_of(config->model);
     struct can_component *c = calloc(1, sizeof *c);
     char wrong[512] = "";
-    const struct hil_said said = {wrong, sizeof wrong};
+    const struct hil_said said = {wrong, sizeof wrong, NULL};
     int rc = 0;
 
     if (!c)

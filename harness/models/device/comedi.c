@@ -48,9 +48,9 @@ static int comedi_create(void **self, const struct hil_config *config)
                                              .read = m->read,
                                              .write_count = m->model.inputs.count,
                                              .read_count = m->model.outputs.count};
-    int rc = config->trial
-                 ? 0
-                 : hil_comedi_card_open(&c->card, &wanted, &(struct hil_said){wrong, sizeof wrong});
+    int rc = config->trial ? 0
+                           : hil_comedi_card_open(&c->card, &wanted,
+                                                  &(struct hil_said){wrong, sizeof wrong, NULL});
     if (rc) {
         config->log(config->log_arg, wrong);
         free(c);

@@ -211,7 +211,7 @@ static int instance_check(struct fmu_instance *i)
 static int instance_open_library(struct fmu_instance *i)
 {
     char wrong[INSTANCE_LINE_BYTES];
-    const struct hil_said said = {wrong, sizeof wrong};
+    const struct hil_said said = {wrong, sizeof wrong, NULL};
     int rc = fmu_library_open(&i->library, i->fmu->files->library, i->fmu->speech->prefix,
                               i->fmu->speech->symbols, i->fmu->speech->needed, i->functions, &said);
 

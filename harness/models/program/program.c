@@ -191,7 +191,8 @@ static int running_greet(const struct running *r, int milliseconds)
 
     while (!rc && !tables->complete) {
         rc = hil_child_line(r->child, &line, milliseconds);
-        if (!rc && hil_program_tables_take(tables, line, &(struct hil_said){wrong, sizeof wrong}))
+        if (!rc &&
+            hil_program_tables_take(tables, line, &(struct hil_said){wrong, sizeof wrong, NULL}))
             rc = running_fails(r, -EPROTO, "%s", wrong);
         else if (rc)
             running_lost(r, rc);

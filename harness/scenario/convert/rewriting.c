@@ -33,7 +33,7 @@ const struct hil_model *short_model(struct rewriting *x, const char *name)
     const struct hil_model *built_in = hil_model_find(name);
     const struct hil_loaded *loaded;
     char wrong[1024];
-    const struct hil_said said = {wrong, sizeof wrong};
+    const struct hil_said said = {wrong, sizeof wrong, NULL};
 
     if (built_in || x->error)
         return built_in;

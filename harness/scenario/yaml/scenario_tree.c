@@ -70,6 +70,7 @@ struct scenario_node *scenario_node_copy(const struct scenario_node *node)
     if (copy == NULL)
         return NULL;
     copy->plain = node->plain;
+    copy->text_column = node->text_column;
     for (size_t i = 0; i < node->count; i++) {
         const struct scenario_entry *entry = &node->entries[i];
         if (scenario_node_add(copy, entry->key, &entry->at, scenario_node_copy(entry->value)) == 0)

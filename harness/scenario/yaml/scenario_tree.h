@@ -22,8 +22,10 @@ struct scenario_entry {
 struct scenario_node {
     enum scenario_kind kind;
     struct scenario_place at;
-    char *text; /* for a scalar */
-    bool plain; /* written without quotes, as numbers and bools must be */
+    char *text;         /* for a scalar */
+    bool plain;         /* written without quotes, as numbers and bools must be */
+    size_t text_column; /* of the text's first character; 0: the file has the text in other words,
+                         * on several lines or with escapes */
     struct scenario_entry *entries;
     size_t count;
 };

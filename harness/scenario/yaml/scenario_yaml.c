@@ -218,6 +218,7 @@ static int copy_node(struct parse *parse, yaml_mark_t mark, const struct scenari
     if (node == NULL)
         return error != 0 ? error : -ENOMEM;
     node->plain = from->plain;
+    node->text_column = from->text_column;
     for (size_t i = 0; i < from->count && error == 0; i++) {
         const struct scenario_entry *entry = &from->entries[i];
         struct scenario_node *value;
@@ -295,6 +296,9 @@ static int compose_content(struct parse *parse, const yaml_event_t *event, unsig
     if (event->type == YAML_MAPPING_START_EVENT)
         return compose_mapping(parse, depth, node);
     node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    const size_t quotes = node->plain ? 0 : 2;
+    if (event->end_mark.index - event->start_mark.index == event->data.scalar.length + quotes)
+        node->text_column = node->at.column + quotes / 2;
     return 0;
 }
 
@@ -440,7 +444,7 @@ static int read_file(const char *path, char **text, size_t *length)
 /* What a file or folder is that is no scenario, and what helps; false: it may be one. */
 static bool is_no_scenario(const char *path, struct scenario_report *report)
 {
-    static const char *const models[] = {".so", ".fmu", ".cir"};
+    static const char *const models[] = {".so", ".fmu", ".cir", ".csv"};
     const struct scenario_place place = {.file = path, .line = 1, .column = 1};
     const char *end = strrchr(path, '.');
     char inside[4200];
