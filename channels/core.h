@@ -93,6 +93,10 @@ bool loco_atomic_gone(const struct loco_atomic_array *array, uint32_t node, uint
 int loco_ringbuffer_send_limited(struct loco_ringbuffer *ring, const void *message, size_t size,
                                  uint64_t *position, uint64_t timeout_ns);
 
+/* As loco_ringbuffer_receive, but takes nothing: 1 where that returns 0, and 0 where it returns
+ * -EAGAIN. */
+int loco_ringbuffer_look(const struct loco_ringbuffer *ring);
+
 /* A word of the calling thread, in network memory, for results that nobody reads. */
 uint64_t *loco_mem_unread(struct loco_manager *manager);
 

@@ -370,39 +370,64 @@ static struct loco_ack ring_tell(struct loco_ringbuffer *rb, uint64_t timeout_ns
     return ack;
 }
 
-/* Takes the message whose header stands at this node's position, if one is there. */
-static int ring_look(struct loco_ringbuffer *rb, struct loco_message *message)
+/* Finds the message whose header stands at this node's position, if one is there. */
+static int ring_look(const struct loco_ringbuffer *rb, struct loco_message *message)
 {
     const unsigned char *ring = rb->ring->memory;
+    uint64_t position = rb->position;
     struct header header;
 
     for (;;) {
-        size_t offset = ring_offset(rb, rb->position);
+        size_t offset = ring_offset(rb, position);
         uint64_t word = __atomic_load_n((const uint64_t *)(ring + offset), __ATOMIC_ACQUIRE);
         if (word == 0)
             return -EAGAIN;
         memcpy(&header, &word, sizeof header);
-        if (header.stamp != ring_stamp(rb->position))
+        if (header.stamp != ring_stamp(position))
             return -EBADMSG;
         size_t left = rb->capacity - offset;
         if (header.size == WRAP) {
-            rb->position += left;
+            position += left;
             continue;
         }
         if (header.size == 0 || header.size > rb->message_max ||
             ring_frame_size(header.size) >= left)
             return -EBADMSG;
-        rb->position += ring_frame_size(header.size);
-        *message = (struct loco_message){
-            .data = ring + offset + WORD, .size = header.size, .position = rb->position};
+        *message = (struct loco_message){.data = ring + offset + WORD,
+                                         .size = header.size,
+                                         .position = position + ring_frame_size(header.size)};
         return 0;
     }
+}
+
+/* As ring_look, and takes the message. */
+static int ring_take(struct loco_ringbuffer *rb, struct loco_message *message)
+{
+    int rc = ring_look(rb, message);
+
+    if (!rc)
+        rb->position = message->position;
+    return rc;
+}
+
+int loco_ringbuffer_look(const struct loco_ringbuffer *rb)
+{
+    struct loco_message message;
+    int rc = ring_look(rb, &message);
+
+    if (rc == -EAGAIN && rb->channel.mgr->id == rb->sender)
+        return -EINVAL;
+    if (rc == -EAGAIN && loco_channel_check(&rb->channel)) {
+        rc = ring_look(rb, &message); /* the sender may have sent and then left */
+        rc = rc == -EAGAIN ? -ECONNRESET : rc;
+    }
+    return rc == -EAGAIN ? 0 : rc ? rc : 1;
 }
 
 static int ring_receive(struct loco_ringbuffer *rb, struct loco_message *message,
                         uint64_t timeout_ns)
 {
-    int rc = ring_look(rb, message);
+    int rc = ring_take(rb, message);
 
     if (rc != -EAGAIN) {
         rb->idle = 0;
@@ -411,7 +436,7 @@ static int ring_receive(struct loco_ringbuffer *rb, struct loco_message *message
     if (rb->channel.mgr->id == rb->sender)
         return -EINVAL;
     if (loco_channel_check(&rb->channel)) {
-        rc = ring_look(rb, message); /* the sender may have sent and then left */
+        rc = ring_take(rb, message); /* the sender may have sent and then left */
         return rc == -EAGAIN ? -ECONNRESET : rc;
     }
     if (rb->told != rb->released && ++rb->idle >= LOCO_RINGBUFFER_IDLE)

@@ -26,7 +26,7 @@ int loco_host_poll_ms(uint64_t until, int most)
  * sleeps. */
 void loco_host_relax(struct loco_node *node, struct loco_wait *wait)
 {
-    static const struct timespec nap = {.tv_nsec = 100000};
+    static const struct timespec nap = {.tv_nsec = LOCO_NAP_NS};
 
     (void)node;
     uint64_t turn = wait->turns++;
@@ -38,7 +38,7 @@ void loco_host_relax(struct loco_node *node, struct loco_wait *wait)
 #elif defined(__aarch64__)
         __asm__ volatile("isb"); /* on most of these processors `yield` does not pause */
 #endif
-    } else if (turn < 100000) {
+    } else if (turn < LOCO_NAP_TURNS) {
         sched_yield();
     } else {
         nanosleep(&nap, NULL);

@@ -9,7 +9,10 @@
 /* CLOCK_MONOTONIC. */
 uint64_t loco_host_clock(struct loco_node *node);
 
-/* One turn of a wait: spins at first, later yields the core, and sleeps in the end. */
+/* One turn of a wait: spins at first, later yields the core, and after LOCO_NAP_TURNS sleeps for
+ * LOCO_NAP_NS. */
+enum { LOCO_NAP_TURNS = 100000, LOCO_NAP_NS = 100000 };
+
 void loco_host_relax(struct loco_node *node, struct loco_wait *wait);
 
 /* How long to poll() for something, ms: at most `most`, and until `until` at most. */

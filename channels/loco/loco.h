@@ -35,5 +35,6 @@
 #include "shared_region.h"
 #include "sst.h"
 #include "ticket_lock.h"
+#include "watch.h"
 
 #endif

@@ -309,37 +309,44 @@ class atomic_var : pinned
     {
         loco_atomic_var_fini(&raw);
     }
-    std::uint64_t load() const
+    /* A time that is over throws ETIMEDOUT, as a change may still take effect. */
+    std::uint64_t load(duration timeout = forever) const
     {
         std::uint64_t value;
 
-        check(loco_atomic_load(loco_atomic_of(&raw), &value));
+        check(loco_atomic_load_timed(word(), &value, ns_of(timeout)));
         return value;
     }
-    void store(std::uint64_t value)
+    void store(std::uint64_t value, duration timeout = forever)
     {
-        check(loco_atomic_store(loco_atomic_of(&raw), value));
+        check(timeout == forever ? loco_atomic_store(word(), value)
+                                 : loco_atomic_store_timed(word(), value, ns_of(timeout)));
     }
-    std::uint64_t fetch_add(std::uint64_t add)
+    std::uint64_t fetch_add(std::uint64_t add, duration timeout = forever)
     {
         std::uint64_t old;
 
-        check(loco_atomic_fetch_add(loco_atomic_of(&raw), add, &old));
+        check(timeout == forever ? loco_atomic_fetch_add(word(), add, &old)
+                                 : loco_atomic_fetch_add_timed(word(), add, &old, ns_of(timeout)));
         return old;
     }
-    std::uint64_t exchange(std::uint64_t value)
+    std::uint64_t exchange(std::uint64_t value, duration timeout = forever)
     {
         std::uint64_t old;
 
-        check(loco_atomic_exchange(loco_atomic_of(&raw), value, &old));
+        check(timeout == forever ? loco_atomic_exchange(word(), value, &old)
+                                 : loco_atomic_exchange_timed(word(), value, &old, ns_of(timeout)));
         return old;
     }
     /* Like std::atomic's: if it fails, `expected` gets the word's value. */
-    bool compare_exchange(std::uint64_t &expected, std::uint64_t desired)
+    bool compare_exchange(std::uint64_t &expected, std::uint64_t desired,
+                          duration timeout = forever)
     {
         const std::uint64_t wanted = expected;
 
-        check(loco_atomic_compare_swap(loco_atomic_of(&raw), wanted, desired, &expected));
+        check(timeout == forever ? loco_atomic_compare_swap(word(), wanted, desired, &expected)
+                                 : loco_atomic_compare_swap_timed(word(), wanted, desired,
+                                                                  &expected, ns_of(timeout)));
         return expected == wanted;
     }
     struct loco_atomic_var *get()
@@ -348,6 +355,10 @@ class atomic_var : pinned
     }
 
   private:
+    struct loco_atomic_word word() const
+    {
+        return loco_atomic_of(&raw);
+    }
     struct loco_atomic_var raw;
 };
 
@@ -661,6 +672,53 @@ template <typename T> class kvstore : pinned
 
   private:
     struct loco_kvstore raw;
+};
+
+/* Waits until an item has a result. Returns how many have one; 0 when the time is over. */
+inline unsigned poll(const manager &m, struct loco_poll_item *items, unsigned count,
+                     duration timeout = forever)
+{
+    const int found = loco_poll(m.get(), items, count, ns_of(timeout));
+
+    return found == -ETIMEDOUT ? 0 : static_cast<unsigned>(check(found));
+}
+
+/* A descriptor for an event loop, with a thread that looks. */
+class watch : pinned
+{
+  public:
+    explicit watch(const manager &m)
+    {
+        check(loco_watch_init(&raw, m.get()));
+        const int rc = loco_watch_start(&raw);
+        if (rc)
+            loco_watch_fini(&raw);
+        check(rc);
+    }
+    ~watch()
+    {
+        loco_watch_fini(&raw);
+    }
+    int fd() const
+    {
+        return raw.fd;
+    }
+    /* The items belong to the watch until it is asked to take them back. */
+    void arm(struct loco_poll_item *items, unsigned count)
+    {
+        check(loco_watch_arm(&raw, items, count));
+    }
+    unsigned take()
+    {
+        return static_cast<unsigned>(loco_watch_take(&raw));
+    }
+    struct loco_watch *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_watch raw;
 };
 
 } /* namespace loco */

@@ -1,18 +1,22 @@
 /*
- * loco::ringbuffer and loco::shared_region, of two nodes in one thread.
+ * loco::ringbuffer, loco::shared_region, loco::atomic_var and loco::watch, of two nodes in one
+ * thread.
  *
  *      streams DIRECTORY    where the nodes meet; it need not exist
  */
 #include <cstdio>
 #include <loco/loco.hpp>
+#include <poll.h>
 
 struct site {
     loco::manager manager;
     loco::ringbuffer ring;
     loco::shared_region region;
+    loco::atomic_var word;
 
     site(const loco::fabric &fabric, std::uint32_t node)
-        : manager(fabric, node, 2), ring(manager, "ring", 0, 256, 32), region(manager, "region", 16)
+        : manager(fabric, node, 2), ring(manager, "ring", 0, 256, 32),
+          region(manager, "region", 16), word(manager, "word", 0)
     {
     }
 };
@@ -49,6 +53,38 @@ static bool writes(loco::shared_region &from, loco::shared_region &to)
     return *here == value && static_cast<const std::uint64_t *>(to.local())[1] == value;
 }
 
+/* Each call with a time limit does what the one without does. */
+static bool counts(loco::atomic_var &word)
+{
+    std::uint64_t seen = 8;
+
+    word.store(5, second);
+    if (word.fetch_add(2, second) != 5 || word.exchange(9, second) != 7)
+        return false;
+    if (word.compare_exchange(seen, 1, second) || seen != 9)
+        return false;
+    return word.compare_exchange(seen, 1, second) && word.load(second) == 1 && word.load() == 1;
+}
+
+/* A message makes the watch's descriptor readable. */
+static bool watches(loco::ringbuffer &sender, site &receiver)
+{
+    struct loco_poll_item items[] = {loco_poll_message(receiver.ring.get()),
+                                     loco_poll_loss(&receiver.ring.get()->channel)};
+    loco::watch watch(receiver.manager);
+    struct pollfd fd = {watch.fd(), POLLIN, 0};
+
+    while (const auto message = receiver.ring.receive(now))
+        loco::wait(receiver.ring.acknowledge(message->position), second);
+    watch.arm(items, 2);
+    if (poll(&fd, 1, 0) != 0 || loco::poll(receiver.manager, nullptr, 0, now) != 0)
+        return false;
+    if (!sender.send("wake", 5, second) || poll(&fd, 1, 30000) != 1)
+        return false;
+    return watch.take() == 1 && items[0].result == 1 && items[1].result == 0 &&
+           loco::poll(receiver.manager, items, 2, now) == 1;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -58,5 +94,8 @@ int main(int argc, char **argv)
 
     zero.manager.ready(30 * second);
     one.manager.ready(30 * second);
-    return streams(zero.ring, one.ring) && writes(zero.region, one.region) ? 0 : 1;
+    return streams(zero.ring, one.ring) && writes(zero.region, one.region) && counts(one.word) &&
+                   watches(zero.ring, one)
+               ? 0
+               : 1;
 }

@@ -319,7 +319,7 @@ pages_there() {
     for p in 1/hiloco 1/hiloco-set 1/hiloco-control 1/controller 1/converter 1/loco-conform 7/loco 3/loco_manager 3/loco_channel 3/loco_fabric \
         3/loco_kvstore 3/loco_owned_var 3/loco_shared_region 3/loco_sst 3/loco_barrier \
         3/loco_atomic_var 3/loco_ticket_lock 3/loco_ringbuffer 3/loco_shared_queue \
-        3/loco_trace 3/hiloco_node; do
+        3/loco_trace 3/loco_watch 3/hiloco_node; do
         f=$prefix/share/man/man${p%/*}/${p#*/}.${p%/*}
         [ -s "$f" ] || { echo "$f is missing" && return 1; }
     done
@@ -424,6 +424,7 @@ fi
 
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 strict="-std=c17 -O2 -Wall -Wextra -Wshadow -Wconversion -Werror"
+gnu="-std=gnu17 -O2 -Wall -Wextra -Wshadow -Werror" # liburing's header warns of conversions
 
 compile() { # KIND NAME SOURCES...
     compile_by "$cc $strict" "$@"
@@ -476,6 +477,11 @@ pair() { # PROGRAM: runs it as two nodes
     wait $other && [ $here = 0 ]
 }
 
+# A container may forbid io_uring.
+uring_pair() {
+    pair "$1" 2>"$work/uring.err" || grep -q 'Operation not permitted\|Function not implemented' "$work/uring.err"
+}
+
 # Every pushed number was popped: twice the numbers below 1000.
 python_pair() {
     timeout $limit_s env LOCO_LIBRARY="$library" python3 docs/examples/queue.py 0 2 "$work/run" >"$work/py0" &
@@ -516,6 +522,15 @@ for kind in shared static; do
     check "they are linked so" linked $kind kv
     check "kv runs as two processes ($kind)" pair kv-$kind
     check "lock runs as two processes ($kind)" pair lock-$kind
+    check "events compiles ($kind)" compile_by "$cc $gnu" $kind events docs/examples/events.c
+    check "events runs as two processes ($kind)" pair events-$kind
+    if pkg-config --exists liburing; then
+        check "events_uring compiles ($kind)" compile_by "$cc $gnu" $kind events_uring \
+            docs/examples/events_uring.c $(pkg-config --cflags --libs liburing)
+        check "events_uring runs as two processes ($kind)" uring_pair events_uring-$kind
+    else
+        echo "  skipped: events_uring, there is no liburing-dev here"
+    fi
     check "test_counter passes 2000 seeds ($kind)" "$work/test_counter-$kind" --seeds 2000
     command -v g++ >/dev/null || continue
     check "objects compiles ($kind)" compile_by "g++ -std=c++17 -O2 -Wall -Wextra -Werror" $kind \
