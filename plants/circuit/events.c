@@ -4,9 +4,10 @@
  * again and again: a rung that ends before the violation is taken, and one that does not is halved.
  * In the last rung a secant gives the instant.
  *
- * A diode that leaves its place and comes back within a rung is seen by its tangents: where those
- * of both ends meet is below every value between, if the course is convex. Rungs that are short
- * against all that rings (cir_configuration.longest) make it so.
+ * A diode that leaves its place and comes back within a rung would not be seen. So a rung is also
+ * halved where a diode could reach its threshold at the speed that it has at either end, towards it
+ * or away: a mode that dies within the rung shows in the speed at its beginning. Rungs that are
+ * short against all that rings (cir_configuration.longest) take care of what does not die.
  */
 #include "events.h"
 
@@ -15,7 +16,8 @@
 #include <string.h>
 
 enum {
-    EVENTS_MOST = 1000, /* in a period, before diodes are let go past their instants */
+    EVENTS_MOST = 1000,  /* in a period, before diodes are let go past their instants */
+    TRIALS_MOST = 50000, /* likewise, beside those that the longest rung needs */
     FLIPS_TOGETHER = 3,
     FLIPS_MOST = 400,
     PATIENCE = 16, /* flips after which the tolerance doubles */
@@ -90,8 +92,11 @@ int cir_resolve(struct cir_stage *s, uint64_t on_threshold)
             return -EDOM;
         test(s, s->tests, s->w);
         const uint64_t bits = flips(s, on_threshold, i < FLIPS_TOGETHER);
-        if (!bits)
+        if (!bits) {
+            for (unsigned k = 0; k < s->network->diode_count; k++)
+                s->floors[k] = fmin(s->tests[k], 0);
             return 0;
+        }
         if (i % PATIENCE == PATIENCE - 1 && i < WIDENINGS * PATIENCE)
             s->tolerance *= 2; /* by rounding a diode may contradict both of its states */
         on_threshold |= bits & near_threshold(s);
@@ -112,6 +117,7 @@ static void try_rung(struct cir_stage *s, unsigned rung, double share)
     const struct cir_maker *m = &s->pool.maker;
     const unsigned w = m->network->w_count;
 
+    s->trials++;
     cir_apply(s->change, &s->now->rungs[(size_t)rung * m->moving_rows * w], m->moving_rows, w,
               s->w);
     for (unsigned i = 0; i < m->network->moving_count; i++)
@@ -119,11 +125,11 @@ static void try_rung(struct cir_stage *s, unsigned rung, double share)
     test(s, s->trial_tests, s->trial);
 }
 
-/* Whether a diode is beyond its threshold after the trial. One that began a little beyond it, by
- * rounding between two configurations, may stay there. */
+/* Whether a diode is beyond its threshold after the trial. One that was a little beyond it when the
+ * configuration began, by rounding between two of them, may stay there. */
 static bool is_beyond(const struct cir_stage *s, unsigned i)
 {
-    return s->trial_tests[i] < fmin(s->tests[i], 0) - s->tolerance;
+    return s->trial_tests[i] < s->floors[i] - s->tolerance;
 }
 
 static enum verdict judge(const struct cir_stage *s, double length_s)
@@ -133,14 +139,12 @@ static enum verdict judge(const struct cir_stage *s, double length_s)
     enum verdict verdict = FREE;
 
     for (unsigned i = 0; i < count; i++) {
-        const double fall = from[count + i], rise = to[count + i];
+        const double least = s->floors[i] - s->tolerance;
         if (is_beyond(s, i))
             return VIOLATED;
-        if (fall < 0 && rise > 0) {
-            const double meet_s = (to[i] - from[i] - rise * length_s) / (fall - rise);
-            if (from[i] + fall * meet_s < fmin(from[i], 0) - s->tolerance)
-                verdict = DOUBTFUL;
-        }
+        if (from[i] - fabs(from[count + i]) * length_s < least ||
+            to[i] - fabs(to[count + i]) * length_s < least)
+            verdict = DOUBTFUL;
     }
     return verdict;
 }
@@ -176,17 +180,20 @@ static bool is_straight(const struct cir_stage *s, double length_s)
     return true;
 }
 
-/* The trial goes past the instant at which a diode changes: goes there, and changes it, together
- * with all that change at the same instant. If nothing changes then, the crossing was rounding, and
- * the tolerance was too small: it holds for this period. */
+/* The trial goes past the instant at which a diode changes: goes there, and changes it. Those that
+ * seem to change at the same instant are changed on trial: they may go back. If nothing changes
+ * then, the crossing was rounding, and the tolerance was too small: it holds for this period. */
 static int commutate(struct cir_stage *s, double length_s)
 {
     const uint64_t before = s->key;
-    uint64_t crossed = 0;
-    double share = 1;
+    uint64_t crossed = 0, first = 0;
+    double share = INFINITY;
 
     for (unsigned i = 0; i < s->network->diode_count; i++)
-        share = fmin(share, crossing(s, i));
+        if (crossing(s, i) < share) {
+            share = crossing(s, i);
+            first = (uint64_t)1 << diode(s, i)->device;
+        }
     for (unsigned i = 0; i < s->network->diode_count; i++)
         if ((crossing(s, i) - share) * length_s < CIR_SAME_S(s->start_s))
             crossed |= (uint64_t)1 << diode(s, i)->device;
@@ -195,7 +202,7 @@ static int commutate(struct cir_stage *s, double length_s)
     s->at_s += share * length_s;
     s->events++;
     s->key ^= crossed;
-    const int rc = cir_resolve(s, crossed);
+    const int rc = cir_resolve(s, first);
     if (s->key == before)
         s->tolerance *= 2;
     return rc;
@@ -212,7 +219,7 @@ static unsigned fitting_rung(const struct cir_stage *s, double length_s, unsigne
     return from;
 }
 
-/* When too many diodes change in a period, they are let go until its end: the configuration stays,
+/* When a period needs too much, diodes are let go until its end: the configuration stays,
  * and that is counted. */
 static int hold_on(struct cir_stage *s, double target_s)
 {
@@ -250,7 +257,7 @@ int cir_advance_to(struct cir_stage *s, double target_s)
     int rc = 0;
 
     while (!rc && s->at_s < target_s) {
-        if (s->events >= EVENTS_MOST)
+        if (s->events >= EVENTS_MOST || s->trials >= TRIALS_MOST + (2u << s->now->longest))
             return hold_on(s, target_s);
         const double end_s = fmin(target_s, violated_s), left_s = end_s - s->at_s;
         const unsigned rung = choose_rung(s, left_s, least, violated_s <= target_s);

@@ -264,8 +264,11 @@ static int allocate_vectors(struct cir_stage *s)
     s->change = allocate(s, m->moving_rows, sizeof(double));
     s->tests = allocate(s, m->test_rows, sizeof(double));
     s->trial_tests = allocate(s, m->test_rows, sizeof(double));
+    s->floors = allocate(s, m->test_rows, sizeof(double));
     s->outputs = allocate(s, m->output_rows, sizeof(double));
-    return s->w && s->trial && s->change && s->tests && s->trial_tests && s->outputs ? 0 : -ENOMEM;
+    return s->w && s->trial && s->change && s->tests && s->trial_tests && s->floors && s->outputs
+               ? 0
+               : -ENOMEM;
 }
 
 int cir_stage_open(struct cir_stage *s, const struct cir_network *network,
@@ -299,7 +302,7 @@ int cir_stage_latch(struct cir_stage *s, const double *inputs)
             set_switch(s, &s->network->gates[i], inputs);
     set_tolerance(s);
     s->at_s = 0;
-    s->events = 0;
+    s->events = s->trials = 0;
     memcpy(s->trial, s->w, s->network->w_count * sizeof *s->w);
     return cir_resolve(s, 0);
 }

@@ -25,11 +25,13 @@ struct cir_stage {
     unsigned timer_count;
     double *w, *trial, *change;  /* now; after a rung; their difference */
     double *tests, *trial_tests; /* likewise */
+    double *floors;              /* of the diodes: how far each may be beyond its threshold */
     double *outputs;
     double tolerance;    /* of a test, from the size of w */
     double start_s;      /* of the period under way */
     double at_s;         /* since then */
     unsigned events;     /* in this period */
+    unsigned trials;     /* likewise: of rungs */
     uint64_t unresolved; /* events after which no consistent configuration was found in time */
     struct cir_block *blocks;
 };

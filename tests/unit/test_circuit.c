@@ -299,6 +299,62 @@ Test(circuit_netlist, takes_inputs_from_outside_and_parameters)
     rig_end(&rig);
 }
 
+/* --- the same with any step ------------------------------------------------------------------- */
+
+/* Compares all outputs after seven long steps with those of as many times as many short ones. */
+static void expect_the_same(const char *netlist, double long_s, unsigned per_long)
+{
+    const char *path = written("steps.cir", netlist);
+    struct rig far = circuit_open(path, long_s), near = circuit_open(path, long_s / per_long);
+
+    for (unsigned i = 0; i < 7; i++) {
+        rig_step(&far);
+        for (unsigned k = 0; k < per_long; k++)
+            rig_step(&near);
+        for (unsigned k = 0; k < far.model->outputs.count; k++)
+            cr_expect(fabs(far.out[k] - near.out[k]) <= 1e-7 * fmax(fabs(near.out[k]), 1e-3),
+                      "%s at %g s is %.12g, not %.12g", far.model->outputs.at[k].name,
+                      (i + 1) * long_s, far.out[k], near.out[k]);
+    }
+    rig_end(&far);
+    rig_end(&near);
+}
+
+/* D5 leaves its place and comes back in 0.1 us, by two modes that do not ring. */
+Test(circuit_netlist, finds_a_diode_that_comes_back_within_a_step)
+{
+    expect_the_same("dip\nV0 1 0 24\nR4 5 3 0.01\nC1 4 x1 1u ic=5\nRc1 x1 1 0.02\nC3 0 x3 4u ic=5\n"
+                    "Rc3 x3 3 0.008\nD2 5 0 d0\nD3 1 3 d1\nD4 4 3 d1\nD5 4 5 d0\n.model d0 d\n"
+                    ".model d1 d\n*hiloco diode d0: vf=0.7 ron=0.06 roff=30meg\n"
+                    "*hiloco diode d1: vf=0.7 ron=0.01 roff=1meg\n",
+                    7e-6, 14);
+}
+
+/* The capacitors ring with the inductors, damped so well that some periods pass in a step. */
+Test(circuit_netlist, finds_a_diode_in_a_damped_oscillation)
+{
+    expect_the_same("ring\nV0 1 0 sin(0 300 20000)\nR3 4 2 200\nR5 6 2 200\nL0 3 4 4u ic=-2\n"
+                    "L1 0 3 20u ic=1\nL3 6 1 8m\nC0 4 x0 6n\nRc0 x0 0 0.2\nC1 3 x1 0.7u\n"
+                    "Rc1 x1 0 60\nD0 4 2 d0\nS0 2 0 g0 0 sw\n"
+                    "Vg0 g0 0 pulse(0 1 3.29235u 1n 1n 5.05735u 10u)\n"
+                    ".model sw sw(vt=0.5 ron=1m roff=146099)\n.model d0 d\n"
+                    "*hiloco diode d0: vf=0 ron=0.01 roff=6meg\n",
+                    7e-6, 7);
+}
+
+/* Behind the choke the diodes' voltages creep towards their thresholds, less than rounding at a
+ * time. */
+Test(circuit_netlist, leaves_a_threshold_that_is_crossed_slowly)
+{
+    expect_the_same("bridge\nVa a 0 sin(0 325 50 0 3 0)\nVb b 0 sin(0 325 50 0 0 -120)\n"
+                    "Vc c 0 sin(5 325 50 2m 0 120)\nLa a a1 0.5m\nLb b b1 0.5m\nLc c c1 0.5m\n"
+                    "Ra a1 a2 0.05\nRb b1 b2 0.05\nRc c1 c2 0.05\nD1 a2 p d\nD2 b2 p d\nD3 c2 p d\n"
+                    "D4 n a2 d\nD5 n b2 d\nD6 n c2 d\nCa a2 0 1u\nCb b2 0 1u\nCc c2 0 1u\n"
+                    "Ldc p q 2m\nRdp p 0 100k\nRdn n 0 100k\nRdc q r 0.1\nC1 r n 200u ic=400\n"
+                    "R1 r n 40\n.model d d\n*hiloco diode d: vf=0.0357 ron=1m roff=1meg\n",
+                    500e-6, 10);
+}
+
 /* --- what is refused -------------------------------------------------------------------------- */
 
 static void expect_refused(const char *text, const char *why)
