@@ -64,6 +64,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_HOSTS, {"scope", no_argument, NULL, 'Z'}},
     {HIL_TAKES_CHECK, {"expand", no_argument, NULL, 'e'}},
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
+    {HIL_TAKES_CHECK, {"against", required_argument, NULL, 8}},
     {HIL_TAKES_BISECT, {"bisect", required_argument, NULL, 'B'}},
     {HIL_TAKES_DRAWS, {"runs", required_argument, NULL, 'N'}},
     {HIL_TAKES_HOSTS, {"hosts", required_argument, NULL, 'H'}},
@@ -267,6 +268,9 @@ static int take(struct hil_arguments *a, int option)
         return 0;
     case 'E':
         a->measure = true;
+        return 0;
+    case 8:
+        a->against = optarg;
         return 0;
     case 'B':
         a->bisect = optarg;

@@ -55,7 +55,8 @@ struct hil_arguments {
     const char *hosts;       /* "a,b" */
     const char *junit, *tap; /* files for verdicts; "-" is standard output */
     const char *root;
-    const char *listen; /* "ADDRESS:PORT" */
+    const char *listen;  /* "ADDRESS:PORT" */
+    const char *against; /* a simulator to compare with */
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count;   /* interval and number of samples; count 0: no end */
     unsigned fmi, width;           /* options of export-fmu */
@@ -90,7 +91,7 @@ enum {
     HIL_TAKES_PARTIAL = 1 << 14,   /* --partial */
     HIL_TAKES_DIRECTORY = 0,       /* only the positional argument */
     HIL_TAKES_MODEL = 1 << 15,     /* no option; the positional argument is optional */
-    HIL_TAKES_CHECK = 1 << 16,     /* --expand, --measure */
+    HIL_TAKES_CHECK = 1 << 16,     /* --expand, --measure, --against */
     HIL_TAKES_NODES = 1 << 17,     /* no option; an argument before the scenario */
     HIL_TAKES_TOLERANCE = 1 << 18, /* --abs, --rel */
     HIL_TAKES_VERDICTS = 1 << 19,  /* --junit, --tap */

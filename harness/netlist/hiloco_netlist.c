@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <ngspice/sharedspice.h>
@@ -133,8 +134,18 @@ static void take_comment(char *text)
         fprintf(out, "name %s\n", rest);
     else if (strcmp(element, "step") == 0)
         max_step_s = number(rest);
-    else
+    else if (strncasecmp(element, "diode ", 6) != 0) /* that is for the solver of circuits only */
         declare(element, rest);
+}
+
+/* The longest time step is the fourth time of .tran, unless a comment gives one. */
+static void take_tran(const char *line)
+{
+    char longest[ELEMENT_BYTES];
+
+    if (max_step_s == 0 && strncasecmp(line, ".tran", 5) == 0 &&
+        sscanf(line, "%*s %*s %*s %*s %63s", longest) == 1 && isdigit((unsigned char)longest[0]))
+        max_step_s = number(longest);
 }
 
 static void say_tables(const char *path)
@@ -151,8 +162,8 @@ static void say_tables(const char *path)
             take_comment(copy);
             free(copy);
         }
-    fprintf(out, "ready\n");
-    fflush(out);
+    for (unsigned i = 0; i < line_count; i++)
+        take_tran(lines[i]);
 }
 
 /* --- the protocol ----------------------------------------------------------------------------- */
@@ -209,7 +220,7 @@ static int on_exit_asked(int status, NG_BOOL now, NG_BOOL quit, int id, void *ar
 }
 
 /* Without this callback ngspice does not call on_data(). */
-static int on_vectors(pvecinfoall all, int id, void *arg)
+static int on_no_vectors(pvecinfoall all, int id, void *arg)
 {
     (void)all, (void)id, (void)arg;
     return 0;
@@ -307,17 +318,18 @@ static void check_sources(void)
                     name);
 }
 
-/* Adds our lines before the end of the netlist, because later lines take precedence. */
-static void load_circuit(void)
+/* Adds the values of the first `set` parameters before the end of the netlist, because later lines
+ * take precedence. */
+static void load_circuit(unsigned set, SendInitData *on_vectors)
 {
-    char **all = calloc(line_count + parameters.count + 3, sizeof *all);
+    char **all = calloc(line_count + set + 3, sizeof *all);
     unsigned count = 0;
 
     if (!all)
         die("there is no memory for it");
     for (unsigned i = 0; i < line_count && strcasecmp(lines[i], ".end") != 0; i++)
         all[count++] = lines[i];
-    for (unsigned i = 0; i < parameters.count; i++)
+    for (unsigned i = 0; i < set; i++)
         if (asprintf(&all[count++], ".param %s=%.17g", parameters.at[i].name,
                      parameters.at[i].value) < 0)
             die("there is no memory for it");
@@ -328,6 +340,68 @@ static void load_circuit(void)
         die("ngspice does not take it: %s", message);
 }
 
+/* --- the outputs of a netlist that declares none ---------------------------------------------- */
+
+/* Tells the parent the names of what ngspice computes. */
+static int on_vectors(pvecinfoall all, int id, void *arg)
+{
+    (void)id, (void)arg;
+    for (int i = 0; i < all->veccount; i++)
+        printf("%s\n", all->vecs[i]->vecname);
+    fflush(stdout);
+    _exit(0);
+}
+
+/* Declares v_NODE or i_ELEMENT for a vector NODE or ELEMENT#branch. */
+static void declare_vector(char *vector)
+{
+    char *mark = strchr(vector, '#'), element[2 * ELEMENT_BYTES], row[4 * ELEMENT_BYTES];
+    const bool is_current = mark && strcmp(mark, "#branch") == 0;
+
+    if (strcmp(vector, "time") == 0 || (mark && !is_current))
+        return;
+    if (mark)
+        *mark = '\0';
+    snprintf(element, sizeof element, "%c(%s)", is_current ? 'i' : 'v', vector);
+    /* the element l1 of x1 is l.x1.l1 */
+    const char *name = is_current && vector[1] == '.' ? vector + 2 : vector;
+    int length = snprintf(row, sizeof row, "output %c_%s", element[0], name);
+    for (char *c = row + strlen("output "); *c; c++)
+        if (!isalnum((unsigned char)*c))
+            *c = '_';
+    snprintf(row + length, sizeof row - (size_t)length, " %c %s of %s", is_current ? 'A' : 'V',
+             is_current ? "current" : "voltage", name);
+    declare(element, row);
+}
+
+/* ngspice has one circuit in a process, so another one looks. */
+static void declare_all(void)
+{
+    char *line = NULL;
+    size_t size = 0;
+    int ends[2];
+
+    const pid_t child = pipe(ends) ? -1 : fork();
+    if (child < 0)
+        die("there is no process to look at its nodes in (%s)", strerror(errno));
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        load_circuit(0, on_vectors);
+        ngSpice_Command("tran 1n 1n uic");
+        die("ngspice does not run it: %s", message[0] ? message : "it says no more");
+    }
+    close(ends[1]);
+    FILE *names = fdopen(ends[0], "r");
+    while (names && getline(&line, &size, names) >= 0) {
+        line[strcspn(line, "\n")] = '\0';
+        declare_vector(line);
+    }
+    free(line);
+    waitpid(child, NULL, 0);
+    if (outputs.count == 0)
+        _exit(1); /* the child has said why */
+}
+
 static void make(char *text)
 {
     period_s = strtod(text, &text);
@@ -336,7 +410,7 @@ static void make(char *text)
         max_step_s = period_s;
     name_vectors();
     check_sources();
-    load_circuit();
+    load_circuit(parameters.count, on_no_vectors);
     fprintf(out, "ok\n");
     fflush(out);
 }
@@ -370,6 +444,10 @@ int main(int argc, char **argv)
         return 1;
     read_netlist(argv[1]);
     say_tables(argv[1]);
+    if (outputs.count == 0)
+        declare_all();
+    fprintf(out, "ready\n");
+    fflush(out);
     if (getline(&line, &size, in) < 0)
         return 0;
     make(line + strcspn(line, " "));

@@ -358,6 +358,7 @@ static int check_circuit(struct cir_model *m, const struct cir_said *said)
         rc = cir_refuse(said, &m->text.at[0].at[0], "found no element; allowed: a circuit");
     else if (d->outputs.count == 0 && add_all_outputs(m, &netlist))
         rc = cir_say_no_memory(said);
+    m->tran = netlist.tran;
     cir_netlist_close(&netlist);
     if (rc)
         return rc;

@@ -13,6 +13,7 @@ struct cir_model {
     const char *doc;
     struct cir_text text;
     struct cir_declarations declarations;
+    struct cir_tran tran;
     struct cir_block *blocks;
 };
 

@@ -400,7 +400,7 @@ static int expand_statement(struct cir_expander *x, const struct cir_statement *
             x->said, &s->at[0], "found %s; allowed: %s%s", word, elements_allowed,
             strchr("mqjbzw", word[0])
                 ? ". Instead of a transistor write a switch and a diode; instead of a "
-                  "nonlinear source, a linear one"
+                  "nonlinear source, a linear one; or take ngspice, as ngspice:FILE"
                 : "");
     return take_element(x, s, kinds[letter - letters]);
 }
@@ -503,6 +503,7 @@ int cir_netlist_expand(struct cir_netlist *netlist, const struct cir_text *text,
         rc = set_declared(&x, values);
     if (!rc)
         rc = take_tran(&x);
+    netlist->tran = x.tran;
     if (!rc)
         rc = expand_scope(&x);
     if (!rc)

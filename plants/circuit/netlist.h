@@ -48,6 +48,7 @@ struct cir_netlist {
     unsigned element_count;
     const char **nodes;
     unsigned node_count;
+    struct cir_tran tran;
     struct cir_block *blocks;
 };
 

@@ -1,0 +1,87 @@
+/* Circuits at the command line: the solver beside ngspice, and netlists that declare nothing. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process.h"
+#include "results.h"
+#include "workspace.h"
+
+TestSuite(circuits, .init = workspace_open, .fini = workspace_close, .timeout = 300);
+
+/* --- the solver beside ngspice ---------------------------------------------------------------- */
+
+/* The largest difference of a signal in the table, as a share of its peak. */
+static double share_of(const struct ended *e, const char *signal)
+{
+    const char *line = strstr(e->out, signal);
+    double share = INFINITY;
+
+    cr_assert(line && sscanf(line, "%*s %*f %*f %lf", &share) == 1, "%s", e->out);
+    return share;
+}
+
+Test(circuits, are_compared_with_ngspice)
+{
+    struct ended e = run_command("hiloco check --against ngspice docs/examples/circuit/buck.cir");
+
+    expect_status(&e, 0);
+    cr_expect_lt(share_of(&e, "v_out"), 0.02, "%s", e.out); /* the diodes differ */
+    cr_expect_gt(share_of(&e, "v_out"), 0, "%s", e.out);
+}
+
+Test(circuits, that_declare_nothing_are_compared_with_ngspice)
+{
+    write_text(in_workspace("part.inc"), ".subckt part a b\nR1 a m 50\nL1 m b 1m\n.ends\n");
+    write_text(in_workspace("plain.cir"),
+               "plain\n.include part.inc\nV1 in 0 sin(1 2 1k)\nX1 in out part\nC1 out 0 1u ic=0.5\n"
+               "R1 out 0 100\n.tran 10u 1m 0 0.1u\n.end\n");
+    struct ended e = run_command("hiloco check --against ngspice %s", in_workspace("plain.cir"));
+
+    expect_status(&e, 0);
+    cr_expect_lt(share_of(&e, "v_out"), 1e-5, "%s", e.out);
+    cr_expect_lt(share_of(&e, "v_x1_m"), 1e-5, "%s", e.out);
+    cr_expect_lt(share_of(&e, "i_x1_l1"), 1e-5, "%s", e.out);
+    cr_expect_lt(share_of(&e, "i_v1"), 1e-5, "%s", e.out);
+}
+
+static void expect_refused(const char *options, const char *text, const char *why)
+{
+    write_text(in_workspace("bad.cir"), text);
+    struct ended e = run_command("hiloco check %s %s", options, in_workspace("bad.cir"));
+
+    expect_status(&e, 2);
+    expect_said(&e, why);
+}
+
+Test(circuits, that_cannot_be_compared_are_refused)
+{
+    expect_refused("--against ngspice", "t\nV1 a 0 1\nR1 a 0 1\n.end\n",
+                   "found .tran with 0 steps; allowed: .tran STEP STOP");
+    expect_refused("--against ngspice", "t\nV1 a 0 1\nM1 a b c 0 m\n.end\n", "found m1; allowed");
+    expect_refused("--against spectre", "t\nV1 a 0 1\nR1 a 0 1\n.tran 1u 1m\n.end\n",
+                   "found --against spectre; allowed: ngspice");
+}
+
+/* --- netlists for ngspice that declare nothing ------------------------------------------------ */
+
+Test(circuits, for_ngspice_may_declare_nothing)
+{
+    write_text(in_workspace("mos.cir"), "mos\nVd d 0 5\nRd d x 1k\nM1 x g 0 0 nm\nVg g 0 2\n"
+                                        "*hiloco diode nm: vf=0.7\n.model nm nmos(vto=1 kp=1m)\n"
+                                        ".end\n");
+    write_text(in_workspace("s.yaml"),
+               "name: mos\nduration_s: 0.001\nmode: virtual\nnodes: {stage: {period_us: 100}}\n"
+               "components: {mos: {model: \"ngspice:./mos.cir\", node: stage}}\n"
+               "record:\n  - {node: stage, signals: [mos.v_x, mos.i_vd]}\n");
+    struct ended e =
+        run_command("hiloco run %s --out %s", in_workspace("s.yaml"), in_workspace("out"));
+
+    expect_status(&e, 0);
+    struct column v = column_of(in_workspace("out"), "stage/v_x");
+    cr_expect_float_eq(v.at[v.rows - 1], 4.5, 1e-3); /* kp / 2 (2 V - 1 V)^2 in 1 kOhm */
+    v = column_of(in_workspace("out"), "stage/i_vd");
+    cr_expect_float_eq(v.at[v.rows - 1], -0.5e-3, 1e-6);
+}
