@@ -34,8 +34,9 @@ int cir_maker_open(struct cir_maker *m, const struct cir_network *network,
                             .test_rows = padded(2 * network->diode_count),
                             .output_rows = padded(probe_count),
                             .factors.n = network->unknown_count};
-    while (cir_rung_s(m, m->rung_count++) > CIR_SHORTEST_S)
-        ;
+    do
+        m->rung_s[m->rung_count] = ldexp(period_s, -(int)m->rung_count);
+    while (m->rung_s[m->rung_count++] > CIR_SHORTEST_S && m->rung_count < CIR_RUNGS_MAX);
     m->factors.a = allocate(m, unknowns * unknowns, sizeof(double));
     m->factors.row_scale = allocate(m, unknowns, sizeof(double));
     m->factors.column_scale = allocate(m, unknowns, sizeof(double));
@@ -67,11 +68,6 @@ size_t cir_configuration_numbers(const struct cir_maker *m)
 {
     return ((size_t)m->rung_count * m->moving_rows + m->test_rows + m->output_rows) *
            m->network->w_count;
-}
-
-double cir_rung_s(const struct cir_maker *m, unsigned rung)
-{
-    return ldexp(m->period_s, -(int)rung);
 }
 
 /* --- the static network ----------------------------------------------------------------------- */
@@ -336,9 +332,9 @@ static void make_ladder(struct cir_maker *m, struct cir_configuration *c)
     const double norm = greatest_sum(m, m->rates);
     unsigned rung = m->rung_count - 1;
 
-    while (norm * cir_rung_s(m, rung) > 0.5 && rung < 1000)
+    while (norm * ldexp(m->period_s, -(int)rung) > 0.5 && rung < 1000)
         rung++;
-    const double d = cir_rung_s(m, rung);
+    const double d = ldexp(m->period_s, -(int)rung);
     for (unsigned i = 0; i < cells; i++)
         m->power[i] = m->term[i] = m->rates[i] * d;
     for (int k = 2; k <= SERIES_TERMS; k++) {
@@ -383,7 +379,7 @@ static unsigned longest_rung(struct cir_maker *m)
                     root_of_energy(n, k);
         }
     const double ringing = cir_ringing(m->modes, states, m->mode_work);
-    while (rung + 1 < m->rung_count && ringing * cir_rung_s(m, rung) > M_PI / 3)
+    while (rung + 1 < m->rung_count && ringing * m->rung_s[rung] > M_PI / 3)
         rung++;
     return rung;
 }
@@ -456,15 +452,51 @@ bool cir_configure(struct cir_maker *m, struct cir_configuration *c, double *num
     return true;
 }
 
-void cir_apply(double *restrict y, const double *restrict m, unsigned rows, unsigned columns,
-               const double *restrict x)
-{
-    typedef double lanes __attribute__((vector_size(CIR_LANES * sizeof(double)), aligned(8)));
+typedef double lanes __attribute__((vector_size(CIR_LANES * sizeof(double)), aligned(8)));
 
-    for (unsigned i = 0; i < rows; i += CIR_LANES) {
+/* Two blocks of rows at a time, as one sum would wait for itself. */
+static inline __attribute__((always_inline)) void apply(double *restrict y,
+                                                        const double *restrict m, unsigned rows,
+                                                        unsigned columns, const double *restrict x)
+{
+    unsigned i = 0;
+
+    for (; i + 2 * CIR_LANES <= rows; i += 2 * CIR_LANES) {
+        lanes first = {0}, second = {0};
+        for (unsigned j = 0; j < columns; j++) {
+            const lanes *column = (const lanes *)&m[(size_t)j * rows + i];
+            first += column[0] * x[j];
+            second += column[1] * x[j];
+        }
+        *(lanes *)&y[i] = first;
+        *(lanes *)&y[i + CIR_LANES] = second;
+    }
+    for (; i < rows; i += CIR_LANES) {
         lanes sum = {0};
         for (unsigned j = 0; j < columns; j++)
             sum += *(const lanes *)&m[(size_t)j * rows + i] * x[j];
         *(lanes *)&y[i] = sum;
     }
+}
+
+#ifdef __x86_64__
+/* The same operations in the same order, so the same bits: there are no fused ones. */
+__attribute__((target("avx2"))) static void apply_wide(double *restrict y, const double *restrict m,
+                                                       unsigned rows, unsigned columns,
+                                                       const double *restrict x)
+{
+    apply(y, m, rows, columns, x);
+}
+#endif
+
+void cir_apply(double *restrict y, const double *restrict m, unsigned rows, unsigned columns,
+               const double *restrict x)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) {
+        apply_wide(y, m, rows, columns, x);
+        return;
+    }
+#endif
+    apply(y, m, rows, columns, x);
 }

@@ -18,8 +18,9 @@
 #include "algebra.h"
 #include "network.h"
 
-/* The shortest rung is at most this long. */
+/* The shortest rung is at most this long. So many are enough for a period of an hour. */
 #define CIR_SHORTEST_S 1e-13
+enum { CIR_RUNGS_MAX = 57 };
 
 /* What an output shows: the voltage between two nodes, or the current of an element. */
 struct cir_probe {
@@ -40,6 +41,7 @@ struct cir_maker {
     unsigned probe_count;
     double period_s;
     unsigned rung_count;
+    double rung_s[CIR_RUNGS_MAX];                 /* their lengths */
     unsigned moving_rows, test_rows, output_rows; /* padded */
     struct cir_factors factors;
     double *solutions;              /* of the unknowns, for each of w: unknown_count w_count */
@@ -64,9 +66,6 @@ bool cir_configure(struct cir_maker *m, struct cir_configuration *c, double *num
 
 /* Says why a network is singular, by the names of what makes it so. Returns -EINVAL. */
 int cir_say_singular(const struct cir_maker *m, const struct cir_said *said);
-
-/* The length of a rung. */
-double cir_rung_s(const struct cir_maker *m, unsigned rung);
 
 /* y = M x for a matrix in columns of `rows` numbers, a multiple of CIR_LANES. */
 enum { CIR_LANES = 4 };

@@ -4,10 +4,9 @@
  * again and again: a rung that ends before the violation is taken, and one that does not is halved.
  * In the last rung a secant gives the instant.
  *
- * A diode that leaves its place and comes back within a rung would not be seen. So a rung is also
- * halved where a diode could reach its threshold at the speed that it has at either end, towards it
- * or away: a mode that dies within the rung shows in the speed at its beginning. Rungs that are
- * short against all that rings (cir_configuration.longest) take care of what does not die.
+ * A diode that leaves its place and comes back within a rung is seen by its speeds at both ends:
+ * may_dip(). Rungs that are short against all that rings (cir_configuration.longest) take care of
+ * what does not die within one.
  */
 #include "events.h"
 
@@ -132,6 +131,22 @@ static bool is_beyond(const struct cir_stage *s, unsigned i)
     return s->trial_tests[i] < s->floors[i] - s->tolerance;
 }
 
+/* Whether a test that is right at both ends may be below `least` between them. It cannot be if
+ * neither speed takes it there within the time. Nor can it be if its course is smooth, which it is
+ * if the two speeds explain where it came to, and the tangents meet above: a mode that died on the
+ * way would show in the speed at the beginning. */
+static bool may_dip(double from, double fall, double to, double rise, double length_s, double least)
+{
+    const double speed = fmax(fabs(fall), fabs(rise)), change = to - from;
+    const double unexplained = fabs(change - length_s * (fall + rise) / 2);
+
+    if (fmin(from, to) - speed * length_s >= least)
+        return false;
+    if (unexplained > fmax(fabs(change), length_s * speed) / 8 + fabs(least))
+        return true;
+    return fall < 0 && rise > 0 && from + fall * (change - rise * length_s) / (fall - rise) < least;
+}
+
 static enum verdict judge(const struct cir_stage *s, double length_s)
 {
     const unsigned count = s->network->diode_count;
@@ -139,11 +154,10 @@ static enum verdict judge(const struct cir_stage *s, double length_s)
     enum verdict verdict = FREE;
 
     for (unsigned i = 0; i < count; i++) {
-        const double least = s->floors[i] - s->tolerance;
         if (is_beyond(s, i))
             return VIOLATED;
-        if (from[i] - fabs(from[count + i]) * length_s < least ||
-            to[i] - fabs(to[count + i]) * length_s < least)
+        if (may_dip(from[i], from[count + i], to[i], to[count + i], length_s,
+                    s->floors[i] - s->tolerance))
             verdict = DOUBTFUL;
     }
     return verdict;
@@ -213,8 +227,7 @@ static int commutate(struct cir_stage *s, double length_s)
 /* The longest rung that fits into a time; the number of rungs: none does. */
 static unsigned fitting_rung(const struct cir_stage *s, double length_s, unsigned from)
 {
-    while (from < s->pool.maker.rung_count &&
-           cir_rung_s(&s->pool.maker, from) > length_s * (1 + 1e-12))
+    while (from < s->pool.maker.rung_count && s->pool.maker.rung_s[from] > length_s * (1 + 1e-12))
         from++;
     return from;
 }
@@ -229,9 +242,9 @@ static int hold_on(struct cir_stage *s, double target_s)
     while (s->at_s < target_s) {
         const double left_s = target_s - s->at_s;
         const unsigned rung = fitting_rung(s, left_s, 0);
-        const double share = rung > last ? left_s / cir_rung_s(&s->pool.maker, last) : 1;
+        const double share = rung > last ? left_s / s->pool.maker.rung_s[last] : 1;
         try_rung(s, rung > last ? last : rung, share);
-        take_trial(s, rung > last ? target_s : s->at_s + cir_rung_s(&s->pool.maker, rung));
+        take_trial(s, rung > last ? target_s : s->at_s + s->pool.maker.rung_s[rung]);
     }
     return cir_resolve(s, 0);
 }
@@ -243,7 +256,7 @@ static unsigned choose_rung(const struct cir_stage *s, double left_s, unsigned l
     const unsigned last = s->pool.maker.rung_count - 1;
     unsigned rung = fitting_rung(s, left_s, least > s->now->longest ? least : s->now->longest);
 
-    if (violated && rung < last && cir_rung_s(&s->pool.maker, rung) > 0.999 * left_s)
+    if (violated && rung < last && s->pool.maker.rung_s[rung] > 0.999 * left_s)
         rung++;
     return rung < last ? rung : last;
 }
@@ -251,7 +264,7 @@ static unsigned choose_rung(const struct cir_stage *s, double left_s, unsigned l
 int cir_advance_to(struct cir_stage *s, double target_s)
 {
     const unsigned last = s->pool.maker.rung_count - 1;
-    const double last_s = cir_rung_s(&s->pool.maker, last);
+    const double last_s = s->pool.maker.rung_s[last];
     double violated_s = INFINITY; /* an instant at which a diode is known to be wrong */
     unsigned least = 0;           /* the longest rung to try next */
     int rc = 0;
@@ -262,7 +275,7 @@ int cir_advance_to(struct cir_stage *s, double target_s)
         const double end_s = fmin(target_s, violated_s), left_s = end_s - s->at_s;
         const unsigned rung = choose_rung(s, left_s, least, violated_s <= target_s);
         const bool ends = rung == last && left_s <= last_s * (1 + 1e-12);
-        const double rung_s = cir_rung_s(&s->pool.maker, rung), length_s = ends ? left_s : rung_s;
+        const double rung_s = s->pool.maker.rung_s[rung], length_s = ends ? left_s : rung_s;
         try_rung(s, rung, length_s / rung_s);
         const enum verdict verdict = judge(s, length_s);
         if (verdict == VIOLATED && (rung == last || is_straight(s, length_s))) {
