@@ -8,6 +8,8 @@ static const double BAND = 0.02;         /* half-width of the band as a share of
 static const uint64_t STAYS_SHARE = 10;  /* settled: inside for a tenth of the available time */
 static const uint64_t STAYS_SAMPLES = 5; /* and for this many samples */
 
+static const double RISES_FROM = 0.1, RISES_TO = 0.9; /* shares of the change */
+
 /* --- memory ---------------------------------------------------------------------------------- */
 
 static size_t responses_count(unsigned events, unsigned measures)
@@ -119,9 +121,41 @@ struct response_sample {
     double reference, value;
 };
 
-/* For all samples. */
-static inline void response_note(struct hil_response *r, const struct response_sample *s)
+/* When the measure passed a share of its rise: on the line between two samples. */
+static double response_passed_ns(const struct hil_response *r, const struct response_sample *s,
+                                 double share, double before, double now)
 {
+    const double way = r->count && before < share ? (share - before) / (now - before) : 1;
+
+    return r->count ? (double)r->last_ns + way * (double)(s->t_ns - r->last_ns) : (double)s->t_ns;
+}
+
+/* A new reference begins the rise anew. If the measure has already gone further than the lower
+ * share by then, as it follows a ramp, its rise has no time of its own. */
+static inline void response_rise(struct hil_response *r, const struct response_sample *s,
+                                 bool startup)
+{
+    const double from = startup ? r->first : r->before_reference, way = s->reference - from;
+    const double before = (r->last - from) / way, now = (s->value - from) / way;
+
+    if (!(s->reference == r->reference))
+        r->risen = r->count && before >= RISES_FROM ? HIL_RISE_UNSEEN : HIL_RISE_BEFORE;
+    if (r->risen == HIL_RISE_BEFORE && now >= RISES_FROM) {
+        r->rise_ns[0] = response_passed_ns(r, s, RISES_FROM, before, now);
+        r->risen = HIL_RISE_UNDER_WAY;
+    }
+    if (r->risen == HIL_RISE_UNDER_WAY && now >= RISES_TO) {
+        r->rise_ns[1] = response_passed_ns(r, s, RISES_TO, before, now);
+        r->risen = HIL_RISE_OVER;
+    }
+}
+
+/* For all samples. */
+static inline void response_note(struct hil_response *r, const struct hil_event *event,
+                                 const struct response_sample *s)
+{
+    if (r->risen < HIL_RISE_OVER || s->reference != r->reference)
+        response_rise(r, s, event->startup);
     r->count++;
     r->reference = s->reference;
     r->last = s->value;
@@ -160,7 +194,7 @@ void hil_response_add(const struct hil_moment *m, unsigned measure, double refer
 
     if (r->count == 0)
         response_begin(r, m, &m->before[measure], reference, value);
-    response_note(r, &sample);
+    response_note(r, m->event, &sample);
     if (!m->over)
         return;
     if (m->window_begins)
@@ -211,7 +245,7 @@ static void response_add_each(struct hil_response *r, const struct hil_moment *m
 
     for (unsigned i = 0; i < s->count; i++) {
         const struct response_sample sample = response_sample(s, i, reference, value);
-        response_note(r, &sample);
+        response_note(r, m->event, &sample);
         if (!m->over)
             continue;
         if (sample.reference != before)
@@ -283,6 +317,7 @@ static void figures_window(const struct hil_response *r, bool settled, struct hi
     f->to_s = figures_s(window.to_ns);
     f->mean = window.mean;
     f->pp = window.max - window.min;
+    f->steady_error = window.mean - r->reference;
     f->rms_deviation =
         hypot(sqrt(window.squares / (double)window.count), window.mean - r->reference);
 }
@@ -293,8 +328,27 @@ void hil_responses_figures(const struct hil_responses *all, unsigned event, unsi
     const struct hil_event *e = &all->events[event];
     const struct hil_response *r = &responses_to(all, event)[measure];
 
-    *f = (struct hil_figures){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false,
-                              NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    *f = (struct hil_figures){.reference = NAN,
+                              .last = NAN,
+                              .band = NAN,
+                              .extreme = NAN,
+                              .extreme_s = NAN,
+                              .deviation = NAN,
+                              .overshoot_pct = NAN,
+                              .deviation_pct = NAN,
+                              .rise_time_ms = NAN,
+                              .settling_ms = NAN,
+                              .min = NAN,
+                              .min_s = NAN,
+                              .max = NAN,
+                              .max_s = NAN,
+                              .last_s = NAN,
+                              .from_s = NAN,
+                              .to_s = NAN,
+                              .mean = NAN,
+                              .pp = NAN,
+                              .rms_deviation = NAN,
+                              .steady_error = NAN};
     if (r->count == 0)
         return;
     f->reference = r->reference;
@@ -309,6 +363,8 @@ void hil_responses_figures(const struct hil_responses *all, unsigned event, unsi
     if (f->settled)
         f->settling_ms = (double)(r->inside_ns - e->over_ns) * 1e-6;
     figures_extreme(r, response_change(r, e), f);
+    if (r->risen == HIL_RISE_OVER && response_change(r, e) != 0)
+        f->rise_time_ms = (r->rise_ns[1] - r->rise_ns[0]) * 1e-6;
     figures_window(r, f->settled, f);
 }
 

@@ -18,6 +18,9 @@
 #include "../scenario/events.h"
 #include "samples.h"
 
+/* How far a measure has risen, or fallen, to a new reference. */
+enum hil_rise { HIL_RISE_BEFORE, HIL_RISE_UNDER_WAY, HIL_RISE_OVER, HIL_RISE_UNSEEN };
+
 struct hil_response {
     double band; /* half-width around the reference; 0: a share of the reference */
     uint64_t count;
@@ -27,6 +30,10 @@ struct hil_response {
     double reference;        /* newest reference */
     double min, max;
     uint64_t min_ns, max_ns;
+
+    /* The course of the rise from before the event to the newest reference. */
+    unsigned risen;    /* an enum hil_rise */
+    double rise_ns[2]; /* when it passed the lower and the upper share */
 
     /* Once the change is over: whether it is in the band, and since when without a break. */
     bool judged, inside;
@@ -115,11 +122,13 @@ struct hil_figures {
                            * did not change */
     double deviation_pct; /* in percent of the reference; NAN: the reference is within the band
                            * around 0 */
+    double rise_time_ms;  /* from 10 to 90 % of the change; NAN: there is no such time */
     double settling_ms;   /* from the end of the change; NAN: it did not settle */
     bool settled;
     double min, min_s, max, max_s, last_s;
     double from_s, to_s; /* times of the first and last sample in the window */
     double mean, pp, rms_deviation;
+    double steady_error; /* mean minus reference */
 };
 
 void hil_responses_figures(const struct hil_responses *responses, unsigned event, unsigned measure,

@@ -38,6 +38,8 @@ static struct hil_told_figures told_figures(const json_t *measure)
         .settled = json_is_true(json_object_get(measure, "settled")),
         .settling_ms = hil_told_number(measure, "settling_ms"),
         .overshoot_pct = hil_told_number(measure, "overshoot_pct"),
+        .rise_time_ms = hil_told_number(measure, "rise_time_ms"),
+        .steady_error = hil_told_number(measure, "steady_error"),
         .mean = hil_told_number(measure, "mean"),
         .pp = hil_told_number(measure, "pp"),
         .band = hil_told_number(measure, "band"),

@@ -18,11 +18,12 @@ struct hil_told hil_told_of_run(const char *dir);
 struct hil_told hil_told_read(const char *dir, FILE *messages);
 void hil_told_close(struct hil_told *told);
 
-/* The figures of a measure. Of the whole run they are the longest settling time and the greatest
- * overshoot of all events, and the steady state after the last. */
+/* The figures of a measure. Of the whole run they are the longest settling and rise times and the
+ * greatest overshoot of all events, and the steady state after the last. */
 struct hil_told_figures {
     bool settled;
     double settling_ms, overshoot_pct, mean, pp, band;
+    double rise_time_ms, steady_error;
     double deviation_pct; /* only after one event */
     double from_s, to_s;  /* the steady-state window */
 };

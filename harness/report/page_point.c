@@ -44,8 +44,10 @@ static void point_event(json_t *to, const char *key, const struct hil_told_event
 /* The figures that are of an event. */
 static json_t *point_figures(const struct hil_told_figures *f)
 {
-    return json_pack("{s:o, s:o, s:o}", "settling_ms", point_number(f->settling_ms),
-                     "overshoot_pct", point_number(f->overshoot_pct), "pp", point_number(f->pp));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "settling_ms", point_number(f->settling_ms),
+                     "overshoot_pct", point_number(f->overshoot_pct), "rise_time_ms",
+                     point_number(f->rise_time_ms), "steady_error", point_number(f->steady_error),
+                     "pp", point_number(f->pp));
 }
 
 /* The measure after each event. */

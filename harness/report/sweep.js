@@ -19,6 +19,8 @@ function keyTitle({words, unit}) {
 const measureFigures = {
     settling_ms: {words: 'longest settling time', unit: 'ms', bound: 'settling_ms'},
     overshoot_pct: {words: 'greatest overshoot', unit: '%', bound: 'overshoot_pct'},
+    rise_time_ms: {words: 'longest rise time', unit: 'ms', bound: 'rise_time_ms'},
+    steady_error: {words: 'steady-state error after the last event'},
     pp: {words: 'peak to peak after the last event', bound: 'ripple'},
     mean: {words: 'mean after the last event'},
 };
@@ -389,17 +391,20 @@ function sweepSection(sweep) {
 function sweepCsv({keys, runs}) {
     const events = Array.from({length: eventsMost(runs)}, (_, i) => i);
     const lines = [[...keys.map(({key}) => key), 'status', 'verdict', 'settled', 'overshoot_pct',
-                    'overshoot_event', 'settling_ms', 'settling_event', 'mean', 'pp', 'dir',
+                    'overshoot_event', 'settling_ms', 'settling_event', 'rise_time_ms',
+                    'steady_error', 'mean', 'pp', 'dir',
                     ...events.flatMap((i) => ['', '_settled', '_overshoot_pct', '_deviation_pct',
-                                              '_settling_ms', '_pp'].map((end) => `event_${i}${end}`))]];
+                                              '_rise_time_ms', '_settling_ms', '_steady_error',
+                                              '_pp'].map((end) => `event_${i}${end}`))]];
 
     for (const run of runs) {
         const one = firstMeasure(run.summary);
         const after = events.map((i) => one?.after?.[i]).flatMap((at) =>
-            [at?.event, at?.settled, at?.overshoot_pct, at?.deviation_pct, at?.settling_ms, at?.pp]);
+            [at?.event, at?.settled, at?.overshoot_pct, at?.deviation_pct,
+             at?.rise_time_ms, at?.settling_ms, at?.steady_error, at?.pp]);
         lines.push([...keys.map((_, i) => run.values[i]), run.status ?? -1, run.summary?.verdict,
                     one?.settled, one?.overshoot_pct, one?.overshoot_event, one?.settling_ms,
-                    one?.settling_event, one?.mean, one?.pp, run.label, ...after]);
+                    one?.settling_event, one?.rise_time_ms, one?.steady_error, one?.mean, one?.pp, run.label, ...after]);
     }
     return lines.map((line) => `${line.map(csvCell).join(',')}\n`).join('');
 }

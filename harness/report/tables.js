@@ -184,14 +184,15 @@ function eventRows(event) {
 
         return {cells: [duration(event.time_s), eventWords(event), name + index, figures.extreme,
                         figures.overshoot_pct ?? figures.deviation_pct,
+                        figures.rise_time_ms,
                         figures.settled === false ? 'does not' : figures.settling_ms,
-                        figures.pp]};
+                        figures.steady_error, figures.pp]};
     });
 }
 
 function eventsTable(events) {
-    return table(['at', 'event', 'measure (the worst)', 'extreme', 'beyond %', 'settles in ms',
-                  'then p-p'], events.flatMap(eventRows));
+    return table(['at', 'event', 'measure (the worst)', 'extreme', 'beyond %', 'rises in ms',
+                  'settles in ms', 'then error', 'then p-p'], events.flatMap(eventRows));
 }
 
 /* "controller: stale converter[0], 0.0002" */

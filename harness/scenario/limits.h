@@ -20,6 +20,8 @@ enum hil_bound {
     HIL_BOUND_RISE,
     HIL_BOUND_RIPPLE,
     HIL_BOUND_RMS_ERROR,
+    HIL_BOUND_STEADY_ERROR,
+    HIL_BOUND_RISE_TIME,
     /* for a measure, and for a signal in the limit's window */
     HIL_BOUND_MIN, /* a lower bound */
     HIL_BOUND_MAX,

@@ -81,6 +81,12 @@ static bool answer_look(const struct answer *a, enum hil_bound bound, double b, 
     case HIL_BOUND_RMS_ERROR:
         *look = look_at_most(f->rms_deviation, b, f->from_s);
         return isfinite(f->from_s);
+    case HIL_BOUND_STEADY_ERROR:
+        *look = look_at_most(fabs(f->steady_error), b, f->from_s);
+        return isfinite(f->from_s);
+    case HIL_BOUND_RISE_TIME:
+        *look = look_at_most(f->rise_time_ms, b, f->extreme_s);
+        return a->of_change && isfinite(f->rise_time_ms);
     case HIL_BOUND_MIN:
         *look = look_at_least(f->min, b, f->min_s);
         return true;

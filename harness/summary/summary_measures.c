@@ -105,25 +105,28 @@ static unsigned ever_unsettled_count(const struct measure *m)
     return count;
 }
 
-/* Over all events: the greatest overshoot (NAN: the reference never changed) and its event, and the
- * greatest value. */
+/* Over all events: the greatest overshoot and the longest rise time (NAN: the reference never
+ * changed) and their events, and the greatest value. */
 struct most {
-    double overshoot_pct, peak;
-    unsigned overshoot_event;
+    double overshoot_pct, rise_time_ms, peak;
+    unsigned overshoot_event, rise_time_event;
 };
 
 static struct most most_of(const struct measure *m, unsigned i)
 {
-    struct most most = {NAN, -INFINITY, 0};
+    struct most most = {.overshoot_pct = NAN, .rise_time_ms = NAN, .peak = -INFINITY};
 
     for (unsigned event = 0; event <= m->responses->now; event++) {
         const struct hil_response *r = response(m, event, i);
         if (r->count == 0)
             continue;
-        const double overshoot_pct = figures(m, event, i).overshoot_pct;
-        if (overshoot_pct > most.overshoot_pct || isnan(most.overshoot_pct))
+        const struct hil_figures f = figures(m, event, i);
+        if (f.overshoot_pct > most.overshoot_pct || isnan(most.overshoot_pct))
             most.overshoot_event = event;
-        most.overshoot_pct = fmax(most.overshoot_pct, overshoot_pct);
+        if (f.rise_time_ms > most.rise_time_ms || isnan(most.rise_time_ms))
+            most.rise_time_event = event;
+        most.overshoot_pct = fmax(most.overshoot_pct, f.overshoot_pct);
+        most.rise_time_ms = fmax(most.rise_time_ms, f.rise_time_ms);
         most.peak = fmax(most.peak, r->max);
     }
     return most;
@@ -142,11 +145,12 @@ static json_t *window(const struct hil_figures *f)
 /* Steady-state figures: the window, and when it may begin. Without a reference nothing settles. */
 static json_t *steady(const struct measure *m, const struct hil_figures *f)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "settled",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "settled",
                      m->is->has_reference ? json_boolean(f->settled) : json_null(), "settling_ms",
                      hil_json_number(f->settling_ms), "window", window(f), "mean",
                      hil_json_number(f->mean), "pp", hil_json_number(f->pp), "rms_deviation",
-                     hil_json_number(f->rms_deviation));
+                     hil_json_number(f->rms_deviation), "steady_error",
+                     hil_json_number(f->steady_error));
 }
 
 /* One measure: when it settled at worst, and its steady state after the run's last event. */
@@ -169,6 +173,10 @@ static json_t *one_json(const struct measure *m, unsigned i)
     json_object_set_new(one, "overshoot_event",
                         isnan(most.overshoot_pct) ? json_null()
                                                   : json_integer(most.overshoot_event));
+    json_object_set_new(one, "rise_time_ms", hil_json_number(most.rise_time_ms));
+    json_object_set_new(one, "rise_time_event",
+                        isnan(most.rise_time_ms) ? json_null()
+                                                 : json_integer(most.rise_time_event));
     json_object_set_new(one, "peak", hil_json_number(most.peak));
     return one;
 }
@@ -220,6 +228,7 @@ static json_t *response_json(const struct measure *m, unsigned event, unsigned i
     json_object_set_new(answer, "extreme_s", hil_json_number(f.extreme_s));
     json_object_set_new(answer, "deviation", hil_json_number(f.deviation));
     json_object_set_new(answer, "band", hil_json_number(f.band));
+    json_object_set_new(answer, "rise_time_ms", hil_json_number(f.rise_time_ms));
     json_object_set_new(answer, "overshoot_pct", hil_json_number(f.overshoot_pct));
     json_object_set_new(answer, "deviation_pct", hil_json_number(f.deviation_pct));
     return answer;

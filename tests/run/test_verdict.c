@@ -70,22 +70,26 @@ Test(verdict, limits_that_are_kept_pass)
 {
     struct ended e = run_limits("  o: {measure: output_v, overshoot_pct: 1, settling_ms: 2, "
                                 "recovery_ms: 2, dip_pct: 7, rise_pct: 5, ripple: 0.1, "
-                                "rms_error: 0.1, max: 38}\n"
+                                "rms_error: 0.1, steady_error: 0.01, rise_time_ms: 2, max: 38}\n"
                                 "  e: {measure: 'voltage_v[*]', events: later, min: 11}\n",
                                 "out", "");
 
     expect_status(&e, 0);
     expect_verdict("out", "passed");
-    cr_expect_not_null(strstr(e.out, "verdict     passed: 9 of 9 limits kept\n"), "%s", e.out);
+    cr_expect_not_null(strstr(e.out, "verdict     passed: 11 of 11 limits kept\n"), "%s", e.out);
 }
 
 Test(verdict, one_that_is_not_kept_fails_and_says_what_when_and_where_it_is_seen)
 {
-    struct ended e = run_limits("  o: {measure: output_v, dip_pct: 5, rise_pct: 5}\n", "out", "");
+    struct ended e = run_limits("  o: {measure: output_v, dip_pct: 5, rise_pct: 5, "
+                                "steady_error: 0, rise_time_ms: 1e-3}\n",
+                                "out", "");
 
     expect_status(&e, 4);
     expect_verdict("out", "failed");
     expect_finding("out", "o.rise_pct", "passed");
+    expect_finding("out", "o.steady_error", "failed");
+    expect_finding("out", "o.rise_time_ms", "failed");
     json_t *dip = finding("out", "o.dip_pct");
     cr_expect_str_eq(json_string_value(json_at(dip, "verdict")), "failed");
     cr_expect_str_eq(json_string_value(json_at(dip, "signal")), "output_v");

@@ -123,6 +123,65 @@ static double overshoots(double t)
     return t < 1 ? 12 * t : t < 5 ? 12 - (t - 1) / 2 : 10;
 }
 
+/* To 9.75 V as a ramp, then slowly, so that it passes 10 % of 10 V at 1 ms and 90 % at 9 ms. */
+static double rises_slowly(double t)
+{
+    return t < 9.75 ? t : 9.75;
+}
+
+Test(response, a_rise_is_timed_between_its_samples)
+{
+    add_event(0, 0, 20);
+    follow(rises_slowly, ten, 20);
+    cr_expect_float_eq(figures_of(0).rise_time_ms, 8, 1e-9);
+    cr_expect_float_eq(figures_of(0).steady_error, -0.25, 1e-9);
+}
+
+static double falls_late(double t)
+{
+    return t < 10.3 ? 10 : fmax(2, 10 - (t - 10.3) * 7.7);
+}
+
+static double reference_falls_late(double t)
+{
+    return t < 10.25 ? 10 : 2;
+}
+
+Test(response, a_fall_is_timed_after_the_reference_has_come)
+{
+    add_event(0, 0, 10);
+    add_event(10, 10, 20);
+    follow(falls_late, reference_falls_late, 20);
+    cr_expect_float_eq(figures_of(1).rise_time_ms, 0.8 * 8 / 7.7, 1e-9);
+    cr_expect(isnan(figures_of(0).rise_time_ms), "nothing changed");
+}
+
+static double ramp(double t)
+{
+    return fmin(t, 10);
+}
+
+static double behind_the_ramp(double t)
+{
+    return fmax(0, fmin(t - 1, 10));
+}
+
+static double never_there(double t)
+{
+    return t < 10 ? 0.85 * t : 8.5;
+}
+
+Test(response, a_rise_that_follows_a_ramp_or_does_not_end_has_no_time)
+{
+    add_event(0, 10, 20);
+    follow(behind_the_ramp, ramp, 20);
+    cr_expect(isnan(figures_of(0).rise_time_ms));
+    event_count = 0;
+    add_event(0, 0, 20);
+    follow(never_there, ten, 20);
+    cr_expect(isnan(figures_of(0).rise_time_ms));
+}
+
 Test(response, a_start_up)
 {
     add_event(0, 0, 20);

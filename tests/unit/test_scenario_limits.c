@@ -124,7 +124,8 @@ Test(scenario_limits, mistakes_are_told_with_their_places)
          "FILE:13:34: limits.a.ripple is '-1'; allowed: a number, at least 0\n"},
         {LIMIT("{measure: output_v, missed_percent: 1}"),
          "FILE:13:42: limits.a.missed_percent is not a bound of a measure; allowed: overshoot_pct, "
-         "settling_ms, recovery_ms, dip_pct, rise_pct, ripple, rms_error, min, max\n"},
+         "settling_ms, recovery_ms, dip_pct, rise_pct, ripple, rms_error, steady_error, "
+         "rise_time_ms, min, max\n"},
         {LIMIT("{nodes: controller, dip_pct: 1}"),
          "FILE:13:35: limits.a.dip_pct is not a bound of nodes; allowed: missed_percent, late_us, "
          "step_us\n"},

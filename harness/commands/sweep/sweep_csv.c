@@ -40,7 +40,9 @@ static void csv_after(const struct hil_told *told, const struct hil_told_measure
     const bool there = hil_told_after(told, event, m->name, &e, &f);
     csv_event(&e, to);
     fprintf(to, ",%s", !there || !m->judged ? "" : f.settled ? "true" : "false");
-    csv_numbers((const double[]){f.overshoot_pct, f.deviation_pct, f.settling_ms, f.pp}, 4, to);
+    csv_numbers((const double[]){f.overshoot_pct, f.deviation_pct, f.rise_time_ms, f.settling_ms,
+                                 f.steady_error, f.pp},
+                6, to);
 }
 
 static void csv_point(const struct sweep *s, unsigned i, unsigned events, FILE *to)
@@ -63,9 +65,10 @@ static void csv_point(const struct sweep *s, unsigned i, unsigned events, FILE *
     csv_event(&m.overshoot_event, to);
     csv_numbers(&m.figures.settling_ms, 1, to);
     csv_event(&m.settling_event, to);
-    csv_numbers((const double[]){m.figures.mean, m.figures.pp, sweep_missed(told), round_trip_us[0],
+    csv_numbers((const double[]){m.figures.rise_time_ms, m.figures.steady_error, m.figures.mean,
+                                 m.figures.pp, sweep_missed(told), round_trip_us[0],
                                  round_trip_us[1]},
-                5, to);
+                7, to);
     fputc(',', to);
     hil_csv_text(to, s->points[i].name);
     for (unsigned event = 0; event < events; event++)
@@ -81,14 +84,15 @@ static void csv_points(const struct sweep *s, FILE *to)
         hil_csv_text(to, s->axes[i].key);
         fputc(',', to);
     }
-    fputs("status,verdict,settled,overshoot_pct,overshoot_event,settling_ms,settling_event,mean,pp,"
+    fputs("status,verdict,settled,overshoot_pct,overshoot_event,settling_ms,settling_event,"
+          "rise_time_ms,steady_error,mean,pp,"
           "missed,round_trip_p50_us,round_trip_p99_us,dir",
           to);
     for (unsigned event = 0; event < events; event++)
         fprintf(to,
                 ",event_%u,event_%u_settled,event_%u_overshoot_pct,event_%u_deviation_pct,"
-                "event_%u_settling_ms,event_%u_pp",
-                event, event, event, event, event, event);
+                "event_%u_rise_time_ms,event_%u_settling_ms,event_%u_steady_error,event_%u_pp",
+                event, event, event, event, event, event, event, event);
     fputc('\n', to);
     for (unsigned i = 0; i < s->point_count; i++)
         csv_point(s, i, events, to);

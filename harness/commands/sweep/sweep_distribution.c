@@ -69,10 +69,12 @@ unsigned sweep_group_passed(const struct sweep_group *g)
 
 /* --- figures --------------------------------------------------------------------------------- */
 
-enum figure { OVERSHOOT, SETTLING, MEAN, PEAK_TO_PEAK, FIGURES };
+enum figure { OVERSHOOT, SETTLING, RISE_TIME, STEADY_ERROR, MEAN, PEAK_TO_PEAK, FIGURES };
 
-static const char *const figure_names[FIGURES] = {"overshoot_pct", "settling_ms", "mean", "pp"};
-static const char *const figure_units[FIGURES] = {"%", "ms", NULL, NULL}; /* NULL: the measure's */
+static const char *const figure_names[FIGURES] = {"overshoot_pct", "settling_ms", "rise_time_ms",
+                                                  "steady_error",  "mean",        "pp"};
+static const char *const figure_units[FIGURES] = {"%",  "ms", "ms",
+                                                  NULL, NULL, NULL}; /* NULL: the measure's */
 
 const char *const sweep_statistic_names[SWEEP_STATISTICS] = {"min", "mean", "p5", "p50",
                                                              "p95", "p99",  "max"};
@@ -89,6 +91,10 @@ static double figure_of(const struct hil_told_measure *m, enum figure figure)
         return m->figures.overshoot_pct;
     case SETTLING:
         return m->judged && !m->settled ? INFINITY : m->figures.settling_ms;
+    case RISE_TIME:
+        return m->figures.rise_time_ms;
+    case STEADY_ERROR:
+        return m->figures.steady_error;
     case MEAN:
         return m->figures.mean;
     default:

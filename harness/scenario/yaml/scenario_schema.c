@@ -342,6 +342,8 @@ static const cyaml_schema_field_t limit_fields[] = {
     MAYBE("rise_pct", CYAML_FLOAT),
     MAYBE("ripple", CYAML_FLOAT),
     MAYBE("rms_error", CYAML_FLOAT),
+    MAYBE("steady_error", CYAML_FLOAT),
+    MAYBE("rise_time_ms", CYAML_FLOAT),
     MAYBE("min", CYAML_FLOAT),
     MAYBE("max", CYAML_FLOAT),
     MAYBE("from_s", CYAML_FLOAT),
