@@ -18,6 +18,9 @@ extern const struct hil_model model_dead_band, model_hysteresis, model_rate_limi
 extern const struct hil_model model_switch, model_sample_and_hold, model_edge_detector;
 extern const struct hil_model model_counter, model_lookup;
 
+/* Loads of a converter. */
+extern const struct hil_model model_constant_power_load, model_constant_current_load;
+
 /* Signals that come from nothing. */
 extern const struct hil_model model_chirp, model_prbs, model_three_phase;
 

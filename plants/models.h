@@ -12,7 +12,9 @@ extern const struct hil_model model_dead_time_buck, model_diode_buck, model_diod
 extern const struct hil_model model_series_bucks;
 
 /* Machines and sources. */
-extern const struct hil_model model_dc_motor, model_pmsm, model_battery;
+extern const struct hil_model model_dc_motor, model_pmsm, model_pmsm_stator, model_battery;
+extern const struct hil_model model_induction_machine, model_pv_array, model_super_capacitor;
+extern const struct hil_model model_grid;
 
 /* Signal blocks for any quantity. */
 extern const struct hil_model model_integrator, model_first_order_lag, model_second_order_lag;

@@ -7,6 +7,9 @@
  * The inverter gives the requested voltage, limited to the circle that space-vector modulation can
  * reach, of radius Vdc / sqrt 3. A larger request keeps its direction and is shortened.
  *
+ * pmsm_stator takes the voltages in stator coordinates, and turns them by the electrical angle p
+ * angle, which goes on while they are held. Phase a is along the magnets at the angle 0.
+ *
  * The equations are not linear. A Runge-Kutta method of order 5 solves them. It divides a period
  * into parts of at most a 25th of the fastest time constant: of the windings, of the electrical
  * speed, of the friction, or of the exchange of energy between the currents and the inertia. The
@@ -26,13 +29,14 @@
 enum { PMSM_R, PMSM_LD, PMSM_LQ, PMSM_FLUX, PMSM_POLE_PAIRS, PMSM_J, PMSM_B };
 enum { PMSM_VD, PMSM_VQ, PMSM_VDC, PMSM_LOAD };
 enum { PMSM_ID, PMSM_IQ, PMSM_SPEED, PMSM_ANGLE, PMSM_STATES };
-enum { PMSM_TORQUE = PMSM_STATES, PMSM_DC_CURRENT };
+enum { PMSM_TORQUE = PMSM_STATES, PMSM_DC_CURRENT, PMSM_ALPHA, PMSM_BETA };
 enum { PMSM_PARTS_MAX = 10000, PMSM_PARTS_PER_TIME = 25 };
 
 struct pmsm {
     double x[PMSM_STATES];
     double r, ld, lq, flux, pole_pairs, inertia, friction;
     double period_s;
+    bool in_stator; /* the voltages are in stator coordinates */
     hil_log_fn *log;
     void *log_arg;
 };
@@ -89,6 +93,7 @@ static int pmsm_create(void **self, const struct hil_config *config)
         .inertia = p[PMSM_J],
         .friction = p[PMSM_B],
         .period_s = config->period_s,
+        .in_stator = config->model == &model_pmsm_stator,
         .log = config->log,
         .log_arg = config->log_arg,
     };
@@ -132,14 +137,25 @@ static double pmsm_torque(const struct pmsm *p, const double *x)
     return 1.5 * p->pole_pairs * (p->flux * x[PMSM_IQ] + (p->ld - p->lq) * x[PMSM_ID] * x[PMSM_IQ]);
 }
 
+/* Turns a vector by minus this angle, from stator to rotor coordinates. */
+static void pmsm_turn(double *d, double *q, double angle)
+{
+    const double c = cos(angle), s = sin(angle), alpha = *d, beta = *q;
+
+    *d = c * alpha + s * beta;
+    *q = c * beta - s * alpha;
+}
+
 static void pmsm_slope(const struct pmsm *p, const double *x, const double *in, double given,
                        double *slope)
 {
     const double w = p->pole_pairs * x[PMSM_SPEED];
+    double vd = in[PMSM_VD], vq = in[PMSM_VQ];
 
-    slope[PMSM_ID] = (given * in[PMSM_VD] - p->r * x[PMSM_ID] + w * p->lq * x[PMSM_IQ]) / p->ld;
-    slope[PMSM_IQ] =
-        (given * in[PMSM_VQ] - p->r * x[PMSM_IQ] - w * (p->ld * x[PMSM_ID] + p->flux)) / p->lq;
+    if (p->in_stator)
+        pmsm_turn(&vd, &vq, p->pole_pairs * x[PMSM_ANGLE]);
+    slope[PMSM_ID] = (given * vd - p->r * x[PMSM_ID] + w * p->lq * x[PMSM_IQ]) / p->ld;
+    slope[PMSM_IQ] = (given * vq - p->r * x[PMSM_IQ] - w * (p->ld * x[PMSM_ID] + p->flux)) / p->lq;
     slope[PMSM_SPEED] =
         (pmsm_torque(p, x) - p->friction * x[PMSM_SPEED] - in[PMSM_LOAD]) / p->inertia;
     slope[PMSM_ANGLE] = x[PMSM_SPEED];
@@ -193,8 +209,15 @@ static bool pmsm_solve(const struct pmsm *p, unsigned parts, const double *in, d
 static int pmsm_output(const void *self, const double *in, double *out)
 {
     const struct pmsm *p = self;
-    const double power =
-        1.5 * pmsm_given(in) * (in[PMSM_VD] * p->x[PMSM_ID] + in[PMSM_VQ] * p->x[PMSM_IQ]);
+    double vd = in[PMSM_VD], vq = in[PMSM_VQ], alpha = p->x[PMSM_ID], beta = p->x[PMSM_IQ];
+
+    if (p->in_stator) {
+        pmsm_turn(&vd, &vq, p->pole_pairs * p->x[PMSM_ANGLE]);
+        pmsm_turn(&alpha, &beta, -p->pole_pairs * p->x[PMSM_ANGLE]);
+        out[PMSM_ALPHA] = alpha;
+        out[PMSM_BETA] = beta;
+    }
+    const double power = 1.5 * pmsm_given(in) * (vd * p->x[PMSM_ID] + vq * p->x[PMSM_IQ]);
 
     for (unsigned i = 0; i < PMSM_STATES; i++)
         out[i] = p->x[i];
@@ -243,6 +266,16 @@ static const struct hil_quantity pmsm_outputs[] = {
     {"angle_rad", "rad", 0, -INFINITY, INFINITY, 0, "of the shaft, all turns counted"},
     {"torque_nm", "Nm", 0, -INFINITY, INFINITY, 0, "of the motor"},
     {"dc_current_a", "A", 0, -INFINITY, INFINITY, 0, "that the inverter takes"},
+    /* in stator coordinates only */
+    {"alpha_current_a", "A", 0, -INFINITY, INFINITY, 0, "in phase a"},
+    {"beta_current_a", "A", 0, -INFINITY, INFINITY, 0, "across phase a"},
+};
+
+static const struct hil_quantity pmsm_stator_inputs[] = {
+    {"alpha_voltage_v", "V", 0, -1e6, 1e6, HIL_REQUIRED, "asked of the inverter, along phase a"},
+    {"beta_voltage_v", "V", 0, -1e6, 1e6, HIL_REQUIRED, "asked of the inverter, across phase a"},
+    {"dc_voltage_v", "V", 48, 1e-3, 1e6, 0, "that feeds the inverter"},
+    {"load_torque_nm", "Nm", 0, -1e9, 1e9, 0, "torque of the load, against the motor's"},
 };
 
 static const struct hil_quantity pmsm_states[] = {
@@ -261,6 +294,24 @@ const struct hil_model model_pmsm = {
     .width_max = 1,
     .parameters = HIL_QUANTITIES(pmsm_parameters),
     .inputs = HIL_QUANTITIES(pmsm_inputs),
+    .outputs = HIL_FIRST_QUANTITIES(pmsm_outputs, PMSM_ALPHA),
+    .states = HIL_QUANTITIES(pmsm_states),
+    .create = pmsm_create,
+    .output = pmsm_output,
+    .step = pmsm_step,
+    .destroy = instance_destroy,
+    .tune = pmsm_tune,
+};
+
+const struct hil_model model_pmsm_stator = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
+    .name = "pmsm_stator",
+    .doc = "Permanent-magnet synchronous motor with its inverter averaged, in stator coordinates",
+    .kind = HIL_CONTINUOUS,
+    .width_max = 1,
+    .parameters = HIL_QUANTITIES(pmsm_parameters),
+    .inputs = HIL_QUANTITIES(pmsm_stator_inputs),
     .outputs = HIL_QUANTITIES(pmsm_outputs),
     .states = HIL_QUANTITIES(pmsm_states),
     .create = pmsm_create,

@@ -60,6 +60,14 @@ static const struct {
     {"kg m2", "_kg_m2"},
     {"Wb", "_wb"},
     {"Ah", "_ah"},
+    {"W", "_w"},
+    {"var", "_var"},
+    {"J", "_j"},
+    {"A/K", "_a_per_k"},
+    {"V/K", "_v_per_k"},
+    {"F/V", "_f_per_v"},
+    {"W/m2", "_w_per_m2"},
+    {"degC", "_c"},
     {"", ""},
 };
 
