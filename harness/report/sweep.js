@@ -404,7 +404,8 @@ function sweepCsv({keys, runs}) {
              at?.rise_time_ms, at?.settling_ms, at?.steady_error, at?.pp]);
         lines.push([...keys.map((_, i) => run.values[i]), run.status ?? -1, run.summary?.verdict,
                     one?.settled, one?.overshoot_pct, one?.overshoot_event, one?.settling_ms,
-                    one?.settling_event, one?.rise_time_ms, one?.steady_error, one?.mean, one?.pp, run.label, ...after]);
+                    one?.settling_event, one?.rise_time_ms, one?.steady_error, one?.mean,
+                    one?.pp, run.label, ...after]);
     }
     return lines.map((line) => `${line.map(csvCell).join(',')}\n`).join('');
 }
