@@ -137,12 +137,17 @@ static void capture_nap(const struct hil_found *run)
     nanosleep(&nap, NULL);
 }
 
-/* Without a trigger, a capture is complete when its samples begin in the first half of the window.
- */
-static bool capture_is_full(const struct hil_captured *c, const struct hil_capture_config *config)
+/* Without a trigger, a capture is complete when its samples begin in the first half of the window,
+ * or in the first period. */
+static bool capture_is_full(const struct hil_captured *c, const struct hil_capture_config *config,
+                            const struct hil_found *run)
 {
+    const unsigned node = c->traces[0].signal->node;
+    const double period_s = (double)run->attached.state->nodes[node].period_ns * 1e-9;
+
     return c->triggered || c->from_s == 0 || c->traces[0].count == 0 ||
-           c->traces[0].times_s[0] <= c->from_s + (config->before_s + config->after_s) / 2;
+           c->traces[0].times_s[0] <=
+               c->from_s + fmax((config->before_s + config->after_s) / 2, period_s);
 }
 
 /* Returns NULL if there was no capture, or it was interrupted. */
@@ -160,7 +165,7 @@ static const struct hil_captured *capture_wait(struct hil_capture *c, const stru
         ended = hil_run_ended(run, &unused) ||
                 (!a->automatic && (double)(now - begin) * 1e-9 > a->trigger_wait_s);
         given = hil_capture_turn(c, now, ended);
-        if (given && !ended && !capture_is_full(given, config))
+        if (given && !ended && !capture_is_full(given, config, run))
             given = NULL;
         if (!given && !ended)
             capture_nap(run);

@@ -294,6 +294,17 @@ Test(scope, capture_shows_its_edge_where_the_record_has_it)
     json_decref(c);
 }
 
+/* The window is shorter than the period of the node, so a step may be anywhere in it. */
+Test(scope, capture_of_less_than_a_period)
+{
+    struct watched w = watch_pulses(2000);
+    json_t *c = capture(&w, "--capture law.output --before 49e-6 --after 0 --auto --wait 0.01");
+
+    end_run(&w);
+    cr_expect_leq(json_array_size(json_at(c, "traces.0.steps")), 1);
+    json_decref(c);
+}
+
 /* At 150 s of the run: while it is under way, and late enough for who looks on a busy machine. */
 static const char LATE[] = "name: late\n"
                            "duration_s: 600\n"
