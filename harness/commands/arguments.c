@@ -42,7 +42,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_DOCTOR, {"measure", required_argument, NULL, 'M'}},
     {HIL_TAKES_DOCTOR, {"strict", no_argument, NULL, 'S'}},
     {HIL_TAKES_DOCTOR, {"capacity", no_argument, NULL, 'K'}},
-    {HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL,
+    {HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL | HIL_TAKES_TOLERANCE,
      {"json", no_argument, NULL, 'J'}},
     {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
     {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},

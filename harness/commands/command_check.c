@@ -12,7 +12,7 @@ static const char help[] =
     "\n"
     "Checks a scenario, and prints it with every key spelled out if there are no mistakes. Each\n"
     "mistake is a line FILE:LINE:COLUMN, with what was found and what is allowed. --mode, --set\n"
-    "and --parameters are as for hiloco run.\n"
+    "and --parameters are as for hiloco run, and so is - in place of SCENARIO.\n"
     "\n"
     "--expand prints a scenario with controller: and converters: in the general form, with nodes,\n"
     "components and connections. It is the same scenario.\n"

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/json_number.h"
 #include "../figures/plot.h"
 #include "../h5/compare_events.h"
 #include "../h5/run_files.h"
@@ -9,7 +10,7 @@
 
 static const char help[] =
     "usage: hiloco compare A B [--abs X] [--rel PERCENT] [--within S] [--from S] [--until S]\n"
-    "                  [--to DIR]\n"
+    "                  [--to DIR] [--json]\n"
     "\n"
     "Compares the records of the runs in A and B, signal by signal. It prints a table of the\n"
     "differences, and plots the six signals that differ most into B, as compare.png and .svg.\n"
@@ -28,6 +29,7 @@ static const char help[] =
     "  --from S, --until S\n"
     "                 compare only rows and events from S to S seconds after the start\n"
     "  --to DIR       plot into this folder instead of B\n"
+    "  --json         print all differences as JSON instead of the tables\n"
     "\n"
     "Exit status: 0 if all agree; 1 if a signal or an event differs, or is in one record only, or\n"
     "if one record ends earlier; 2 if A or B is not the folder of a run. A figure that cannot be\n"
@@ -99,6 +101,48 @@ static void print_events(const struct hil_event_comparison *c)
     printf("%zu of %zu events differ\n", c->differ, c->count);
 }
 
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *difference_json(const struct hil_difference *d)
+{
+    if (!d->in_first || !d->in_second)
+        return json_pack("{s:s, s:s}", "signal", d->name, "only_in", d->in_first ? "A" : "B");
+    return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "signal", d->name, "unit",
+                     d->unit, "rows", (json_int_t)d->rows, "apart", (json_int_t)d->apart,
+                     "greatest", hil_json_number(d->greatest), "rms", hil_json_number(d->rms),
+                     "at_s", hil_json_number(d->rows ? d->at_s : NAN), "a",
+                     hil_json_number(d->rows ? d->a : NAN), "b",
+                     hil_json_number(d->rows ? d->b : NAN));
+}
+
+static json_t *event_json(const struct hil_event_difference *d)
+{
+    const struct hil_trace_event *e = d->a ? d->a : d->b;
+
+    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind", e->kind, "of", e->of, "node", e->node,
+                     "a_s", hil_json_number(d->a ? d->a->time_s : NAN), "b_s",
+                     hil_json_number(d->b ? d->b->time_s : NAN));
+}
+
+/* Returns an exit status. */
+static int print_json(const struct hil_comparison *c, const struct hil_event_comparison *e)
+{
+    json_t *signals = json_array(), *events = e->known ? json_array() : json_null();
+
+    for (unsigned i = 0; i < c->count; i++)
+        json_array_append_new(signals, difference_json(&c->at[i]));
+    for (size_t i = 0; e->known && i < e->differ; i++)
+        json_array_append_new(events, event_json(&e->at[i]));
+    json_t *root =
+        json_pack("{s:b, s:o, s:o, s:o, s:o}", "equal", !c->differs && !e->differ, "a_ends_s",
+                  hil_json_number(c->first_end_s), "b_ends_s", hil_json_number(c->second_end_s),
+                  "signals", signals, "events", events);
+    const int rc = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
+
+    json_decref(root);
+    return rc || putchar('\n') == EOF ? HIL_EXIT_FAILED : HIL_EXIT_OK;
+}
+
 /* --- the command ----------------------------------------------------------------------------- */
 
 static int compare_records(const struct hil_arguments *a, const struct hil_trace_reader *first,
@@ -117,8 +161,12 @@ static int compare_records(const struct hil_arguments *a, const struct hil_trace
         fprintf(stderr, "the records cannot be compared: %s\n", strerror(-rc));
         status = HIL_EXIT_FAILED;
     } else {
-        print_table(&c);
-        print_events(&events);
+        if (!a->json) {
+            print_table(&c);
+            print_events(&events);
+        } else if (print_json(&c, &events)) {
+            status = HIL_EXIT_FAILED;
+        }
         hil_plot_compare(a->nodes, a->scenario, a->to, first, second, &c, &events, stderr);
     }
     hil_event_comparison_free(&events);

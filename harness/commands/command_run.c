@@ -22,6 +22,7 @@ static const char help[] =
     "\n"
     "Runs the nodes of a scenario, which share network memory. It does not start nodes with a\n"
     "component of the model outside: programs of your own join as these (hiloco_node(3)).\n"
+    "SCENARIO is a file, or - for standard input.\n"
     "\n"
     "  --mode realtime    in real time, over the scenario's fabric: each executor is a process on\n"
     "                     a core of its own\n"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <yaml.h>
@@ -415,29 +416,77 @@ int scenario_tree_parse(struct scenario_node **root, const char *text, size_t le
     return error;
 }
 
-/* Reads a whole file; the caller frees *text. */
-static int read_file(const char *path, char **text, size_t *length)
+static bool is_standard_input(const char *path)
 {
-    FILE *file = fopen(path, "re");
+    return strcmp(path, "-") == 0;
+}
+
+/* Reads all that is left of a file; the caller frees *text. */
+static int read_rest(FILE *file, char **text, size_t *length)
+{
     int error = 0;
 
-    if (file == NULL)
-        return -errno;
     char *buffer = malloc(FILE_BYTES_MAX + 1);
-    if (buffer == NULL) {
-        fclose(file);
+    if (buffer == NULL)
         return -ENOMEM;
-    }
     *length = fread(buffer, 1, FILE_BYTES_MAX + 1, file);
     if (ferror(file))
         error = errno != 0 ? -errno : -EIO;
     else if (*length > FILE_BYTES_MAX)
         error = -EFBIG;
-    fclose(file);
     if (error != 0)
         free(buffer);
     else
         *text = buffer;
+    return error;
+}
+
+/* Puts a copy that can be opened again in place of standard input. A sweep reads its scenario anew
+ * in the process of each run. */
+static int keep_standard_input(void)
+{
+    char *text = NULL;
+    size_t length = 0;
+    int error = read_rest(stdin, &text, &length);
+    if (error != 0)
+        return error;
+    const int copy = memfd_create("scenario", MFD_CLOEXEC);
+
+    if (copy < 0 || write(copy, text, length) != (ssize_t)length || dup2(copy, STDIN_FILENO) < 0)
+        error = errno != 0 ? -errno : -EIO;
+    if (copy >= 0)
+        close(copy);
+    free(text);
+    return error;
+}
+
+static int open_standard_input(FILE **file)
+{
+    struct stat status;
+
+    if (fstat(STDIN_FILENO, &status) != 0)
+        return -errno;
+    const int error = S_ISREG(status.st_mode) ? 0 : keep_standard_input();
+    if (error != 0)
+        return error;
+    *file = fopen("/proc/self/fd/0", "re");
+    return *file != NULL ? 0 : -errno;
+}
+
+/* Reads a whole file; the caller frees *text. */
+static int read_file(const char *path, char **text, size_t *length)
+{
+    FILE *file = NULL;
+    int error = 0;
+
+    if (is_standard_input(path))
+        error = open_standard_input(&file);
+    else if ((file = fopen(path, "re")) == NULL)
+        error = -errno;
+    if (error != 0)
+        return error;
+    error = read_rest(file, text, length);
+    fclose(file);
     return error;
 }
 
@@ -483,7 +532,7 @@ int scenario_tree_read(struct scenario_node **root, const char *path,
     char *text = NULL;
     size_t length = 0;
 
-    if (is_no_scenario(path, report))
+    if (!is_standard_input(path) && is_no_scenario(path, report))
         return -EINVAL;
     int error = read_file(path, &text, &length);
 
