@@ -21,7 +21,7 @@ BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
                   libcomedi-dev libngspice0-dev libzstd-dev zlib1g-dev libmicrohttpd-dev nettle-dev \
                   gnuplot-nox
-TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium-headless-shell python3-h5py \
+TEST_PACKAGES  := libcriterion-dev patch lttng-tools babeltrace2 zip chromium-headless-shell python3-h5py python3-pytest \
                   clang-tidy codespell shellcheck
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
@@ -31,7 +31,7 @@ LAUNCHER_PACKAGES := openmpi-bin iproute2 tcsh \
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu mmdebstrap qemu-user zip
 CONTAINER_PACKAGES := buildah crun mmdebstrap
 COVERAGE_PACKAGES := gcovr
-DEB_PACKAGES   := debhelper dpkg-dev lintian mmdebstrap
+DEB_PACKAGES   := debhelper dh-python dpkg-dev lintian mmdebstrap
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
 # These goals install missing packages. Other goals only list them.
@@ -162,11 +162,15 @@ SHARED   := $(BUILD)/libloco.so.$(VERSION)
 HIL_SONAME := libhiloco.so.$(ABI)
 HIL_SHARED := $(BUILD)/libhiloco.so.$(VERSION)
 
+# The Python package, as a folder for Python's path. What describes it has its version in its name.
+PYTHON       := $(BUILD)/python/hiloco-$(VERSION).dist-info/METADATA
+PYTHON_FILES := $(wildcard harness/python/hiloco/*)
+
 INSTALLED := $(SHARED) $(HIL_SHARED) $(BUILD)/installed/libloco.a $(BUILD)/libloco-sim.a
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
-all: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/loco-conform $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED)
+all: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/loco-conform $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED) $(PYTHON)
 
 $(BUILD)/libloco.a:    $(call objects,$(LOCO))
 $(BUILD)/libmodels.a:  $(call objects,$(MODELS))
@@ -198,6 +202,13 @@ $(FMU_SHARED): $(BUILD)/libhiloco-%.so: $(BUILD)/obj/harness/export_fmu/%.o \
                $(call objects,$(patsubst %,harness/export_fmu/%.c,instance label model variables) \
                $(patsubst %,harness/models/%.c,builtin native_component private_copy tables)) $(BUILD)/libmodels.a
 	$(LINK) -shared -Wl,-z,defs -Wl,-Bsymbolic -Wl,--strip-debug -o $@ $^ -lm
+
+$(PYTHON): harness/python/METADATA.in harness/python/entry_points.txt $(PYTHON_FILES)
+	@rm -rf $(BUILD)/python
+	@mkdir -p $(@D) $(BUILD)/python/hiloco
+	@cp $(filter %.py %.typed,$(PYTHON_FILES)) $(BUILD)/python/hiloco
+	@cp harness/python/entry_points.txt $(@D)
+	@sed 's|@version@|$(VERSION)|' $< >$@
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(NEEDED)
 	@mkdir -p $(@D)
@@ -736,6 +747,9 @@ install: all $(INSTALLED)
 	install -d $(AT)/lib/hiloco/models $(AT)/share/hiloco/template $(AT)/share/hiloco/node
 	install -m 644 docs/examples/model/* $(AT)/share/hiloco/template
 	install -m 644 docs/examples/node/* $(AT)/share/hiloco/node
+	install -d $(AT)/lib/hiloco/python/hiloco $(AT)/lib/hiloco/python/$(notdir $(PYTHON:/METADATA=))
+	install -m 644 $(BUILD)/python/hiloco/*.* $(AT)/lib/hiloco/python/hiloco
+	install -m 644 $(dir $(PYTHON))* $(AT)/lib/hiloco/python/$(notdir $(PYTHON:/METADATA=))
 	install -m 644 $(wildcard channels/loco-sim/*.h) $(AT)/include/loco-sim
 	install -m 644 $(BUILD)/installed/libloco.a $(BUILD)/libloco-sim.a $(AT)/lib
 	install -m 755 $(SHARED) $(AT)/lib

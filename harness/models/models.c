@@ -16,13 +16,14 @@
 #include "outside.h"
 #include "program/netlist.h"
 #include "program/program.h"
+#include "program/python.h"
 #include "table.h"
 
 /* The first provider that accepts a name gets it; native models accept any name with a '/'. */
 static const struct hil_provider *const providers[] = {
-    &hil_outside_provider, &hil_expr_provider,   &hil_fmu_provider,     &hil_netlist_provider,
-    &hil_circuit_provider, &hil_table_provider,  &hil_program_provider, &hil_comedi_provider,
-    &hil_can_provider,     &hil_native_provider,
+    &hil_outside_provider, &hil_expr_provider,  &hil_fmu_provider,     &hil_netlist_provider,
+    &hil_circuit_provider, &hil_table_provider, &hil_program_provider, &hil_python_provider,
+    &hil_comedi_provider,  &hil_can_provider,   &hil_native_provider,
 };
 enum { PROVIDERS = sizeof providers / sizeof providers[0] };
 
@@ -70,7 +71,7 @@ static const struct hil_provider *provider_of(const char *name)
     return NULL;
 }
 
-/* A Python file, where program:FILE is needed. */
+/* A Python file, where python:FILE:CLASS or program:FILE is needed. */
 static bool is_python_file(const char *name)
 {
     const size_t length = strlen(name);
@@ -263,7 +264,8 @@ int hil_model_load(const struct hil_loaded **loaded, const char *name, const cha
     char *whole;
 
     if (!provider && is_python_file(name))
-        return hil_say(said, -EINVAL, "it is a Python file; allowed: program:%s%s",
+        return hil_say(said, -EINVAL,
+                       "it is a Python file; allowed: python:%s:CLASS, or program:%s%s", name,
                        strchr(name, '/') ? "" : "./", name);
     if (!provider)
         return hil_say(said, -ENOENT, "no provider takes such a name");

@@ -37,8 +37,13 @@ printf '#include <loco/loco.h>\nint main(void) { struct loco_fabric *f; return l
 gcc -o /tmp/loco /tmp/loco.c $(pkg-config --cflags --libs loco)
 /tmp/loco
 
+step "Python runs a scenario, with a model that is a class, and pytest finds the plugin"
+apt-get -qq -y --no-install-recommends install python3-pytest >/dev/null
+cp -r /packages/pytest /tmp/pytest
+(cd /tmp/pytest && python3 -m pytest -q -p no:cacheprovider -k 'python or limits')
+
 step "nothing of them stays when they are purged"
-apt-get -qq -y purge hiloco libloco0.3 libloco-dev libhiloco0.3 libhiloco-dev >/dev/null
+apt-get -qq -y purge hiloco python3-hiloco libloco0.3 libloco-dev libhiloco0.3 libhiloco-dev >/dev/null
 left=$(ours)
 [ -z "$left" ] || { echo "left: $left" && exit 1; }
 echo "the packages install, run and go"

@@ -17,4 +17,5 @@ fi
 rm -rf "$folder/packages"
 mkdir "$folder/packages"
 cp "$folder"/*[!m]_*.deb tests/install/deb_in_chroot.sh "$folder/packages"
+cp -r docs/examples/pytest "$folder/packages"
 tests/bare_debian "$folder/packages" deb_in_chroot.sh

@@ -78,7 +78,8 @@ file_list() {
         include/hiloco_node.h share/hiloco/node/bench.c \
         lib/libloco.a lib/libloco-sim.a include/loco-sim/workload.h lib/pkgconfig/loco-sim.pc \
         lib/pkgconfig/loco.pc lib/pkgconfig/hiloco.pc share/hiloco/template/Makefile share/hiloco/configs/quickstart.yaml \
-        lib/hiloco/libhiloco-fmi2.so lib/hiloco/libhiloco-fmi3.so; do
+        lib/hiloco/libhiloco-fmi2.so lib/hiloco/libhiloco-fmi3.so \
+        lib/hiloco/python/hiloco/__init__.py lib/hiloco/python/hiloco/py.typed; do
         [ -f "$prefix/$f" ] || { echo "$f is missing" && return 1; }
     done
 }
@@ -545,6 +546,22 @@ for kind in shared static; do
         127.$(($$ >> 16 & 255)).$(($$ >> 8 & 255)).$(($$ & 255 | 1))
 done
 check "libloco.so can be loaded late" dlopens
+# The installed package finds the installed program, and that finds the package for its models.
+python_package() (
+    cp -r docs/examples/pytest "$work/pytest"
+    cd "$work/pytest" || exit
+    export PYTHONDONTWRITEBYTECODE=1
+    PYTHONPATH=$prefix/lib/hiloco/python timeout $limit_s /usr/bin/python3 -c 'import hiloco, sys
+assert hiloco.command.program() == sys.argv[1]
+assert hiloco.run("current.yaml").verdict == "passed"' "$prefix/bin/hiloco" &&
+        env -u PYTHONPATH "$prefix/bin/hiloco" models python:rc.py:RC
+)
+
+if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
+    check "the Python package runs a scenario, and hiloco a class in Python" python_package
+else
+    echo "  skipped: the Python package, there is no python3-h5py here"
+fi
 if command -v python3 >/dev/null; then
     check "queue.py runs as two processes" python_pair
 else

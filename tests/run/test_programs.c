@@ -392,7 +392,9 @@ Test(programs, a_mistake_in_the_first_words_gets_one_line)
         {"frobnicate", "hiloco: there is no command frobnicate; hiloco --help lists them\n"},
         {"models dc_moter",
          "hiloco models: there is no model dc_moter (did you mean 'dc_motor'?)\n"},
-        {"models rc.py", "hiloco models: rc.py: it is a Python file; allowed: program:./rc.py\n"},
+        {"models rc.py",
+         "hiloco models: rc.py: it is a Python file; allowed: python:rc.py:CLASS, or "
+         "program:./rc.py\n"},
         {"check rc.py", "rc.py:1:1: a Python file; required: a scenario, a YAML file. It may be a "
                         "model there: python:rc.py:CLASS\n"},
         {"run rc.fmu",

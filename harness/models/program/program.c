@@ -374,14 +374,37 @@ static int program_settings(struct program *p, const struct hil_settings *settin
     return rc;
 }
 
+static void program_arguments_free(char **argv)
+{
+    for (char **arg = argv; arg && *arg; arg++)
+        free(*arg);
+    free(argv);
+}
+
 static void program_free(struct program *p)
 {
-    for (char **arg = p->argv; arg && *arg; arg++)
-        free(*arg);
-    free(p->argv);
+    program_arguments_free(p->argv);
     free(p->folder);
     hil_program_tables_free(&p->tables);
     free(p);
+}
+
+char **hil_program_arguments(const char *const *words, unsigned count,
+                             const struct hil_settings *settings)
+{
+    char **argv = calloc(count + settings->count + 1, sizeof *argv);
+    unsigned used = 0;
+    bool complete = argv != NULL;
+
+    for (unsigned i = 0; complete && i < count; i++)
+        complete = (argv[used++] = strdup(words[i])) != NULL;
+    for (unsigned i = 0; complete && i < settings->count; i++)
+        if (program_is_argument(settings->at[i].key))
+            complete = (argv[used++] = strdup(settings->at[i].text)) != NULL;
+    if (complete)
+        return argv;
+    program_arguments_free(argv);
+    return NULL;
 }
 
 int hil_program_load(struct hil_loaded *made, char **argv, const char *file,
@@ -434,25 +457,10 @@ static int program_locate(char **whole, const char *name, const char *folder,
     return rc;
 }
 
-/* The program and its arguments from the settings. NULL: memory ran out. */
-static char **program_arguments(const char *path, const struct hil_settings *settings)
-{
-    char **argv = calloc(settings->count + 2, sizeof *argv);
-    unsigned count = 0;
-
-    if (!argv)
-        return NULL;
-    argv[count++] = strdup(path);
-    for (unsigned i = 0; argv[count - 1] && i < settings->count; i++)
-        if (program_is_argument(settings->at[i].key))
-            argv[count++] = strdup(settings->at[i].text);
-    return argv;
-}
-
 static int program_load(struct hil_loaded *made, const struct hil_said *said)
 {
     const char *path = made->name + strlen(program_prefix);
-    char **argv = program_arguments(path, &made->settings);
+    char **argv = hil_program_arguments(&path, 1, &made->settings);
 
     if (!argv)
         return hil_say_no_memory(said);

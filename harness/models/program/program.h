@@ -9,6 +9,10 @@
 
 extern const struct hil_provider hil_program_provider;
 
+/* These words, and then the arguments that the settings give. NULL: memory ran out. */
+char **hil_program_arguments(const char *const *words, unsigned count,
+                             const struct hil_settings *settings);
+
 /*
  * Starts the program `argv`, which is freed with the model, and sets made->model, made->hash and
  * made->own from its declarations. made->name ends in the path of a file, which is hashed. These
