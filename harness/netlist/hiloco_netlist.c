@@ -129,6 +129,10 @@ static void take_comment(char *text)
     if (!colon)
         die("a line *hiloco %.60s has no ':'; allowed: *hiloco ELEMENT: ROW", text);
     *colon = '\0';
+    if (strncasecmp(text, "pwm ", 4) == 0 || strncasecmp(text, "gate ", 5) == 0)
+        die("a line *hiloco %s is for the solver of circuits alone; allowed: the model without "
+            "ngspice:, or sources of the netlist",
+            text);
     char *element = text + strspn(text, " \t"), *rest = colon + 1 + strspn(colon + 1, " \t");
     if (strcmp(element, "name") == 0)
         fprintf(out, "name %s\n", rest);

@@ -33,9 +33,32 @@ struct component {
 
 /* --- from the declarations to the circuit ----------------------------------------------------- */
 
+/* An input of a PWM unit. */
+static int find_unit_input(struct component *c, unsigned row, const struct cir_said *said)
+{
+    const struct cir_link *link = &c->model->declarations.inputs.links[row];
+
+    for (unsigned i = 0; i < c->model->declarations.unit_count; i++) {
+        struct cir_pwm_line *line = &c->model->declarations.units[i];
+        if (strcmp(line->source[0], link->name) != 0)
+            continue;
+        if (line->input[link->quantity] >= 0 && line->input[link->quantity] != (int)row)
+            return cir_refuse(said, link->at, "found this input of %s again; allowed: once",
+                              link->name);
+        line->input[link->quantity] = (int)row;
+        return 0;
+    }
+    return cir_refuse(said, link->at,
+                      "there is no PWM unit for %s; allowed: a line *hiloco pwm %s: frequency=HZ",
+                      link->name, link->name);
+}
+
 static int find_input(struct component *c, unsigned row, const struct cir_said *said)
 {
     const struct cir_link *link = &c->model->declarations.inputs.links[row];
+
+    if (link->quantity >= 0)
+        return find_unit_input(c, row, said);
     const int found = cir_element_find(&c->netlist, link->name);
 
     if (found < 0 || c->netlist.elements[found].wave.kind != CIR_EXTERNAL)
@@ -43,6 +66,40 @@ static int find_input(struct component *c, unsigned row, const struct cir_said *
                           "there is no source %s that is external; allowed: %s NODE NODE external",
                           link->name, link->name);
     c->netlist.elements[found].wave.input = row;
+    return 0;
+}
+
+/* The sources that PWM units drive, and what each unit must know. */
+static int take_units(struct component *c, const struct cir_said *said)
+{
+    for (unsigned i = 0; i < c->model->declarations.unit_count; i++) {
+        const struct cir_pwm_line *line = &c->model->declarations.units[i];
+        for (unsigned k = 0; k < 2 && line->source[k]; k++) {
+            const int found = cir_element_find(&c->netlist, line->source[k]);
+            if (found < 0 || c->netlist.elements[found].kind != CIR_VOLTAGE_SOURCE ||
+                c->netlist.elements[found].wave.kind != CIR_EXTERNAL)
+                return cir_refuse(said, line->at,
+                                  "there is no voltage source %s that is external and of no other "
+                                  "unit; allowed: %s NODE NODE external",
+                                  line->source[k], line->source[k]);
+            c->netlist.elements[found].wave.kind = CIR_PWM;
+            c->netlist.elements[found].wave.input = i;
+            c->netlist.elements[found].wave.gate = k;
+        }
+        if (line->input[CIR_DUTY] < 0 && isnan(line->value[CIR_DUTY]))
+            return cir_refuse(said, line->at,
+                              "the PWM unit of %s has no duty; allowed: duty=, or *hiloco gate "
+                              "%s: input",
+                              line->source[0], line->source[0]);
+        const int f = line->input[CIR_FREQUENCY];
+        const double hertz =
+            f < 0 ? line->value[CIR_FREQUENCY] : c->model->declarations.inputs.rows[f].min;
+        if (!(hertz > 0))
+            return cir_refuse(said, line->at,
+                              "the PWM unit of %s has a frequency of %g Hz; allowed: frequency= "
+                              "above 0, or an input that is always above 0",
+                              line->source[0], hertz);
+    }
     return 0;
 }
 
@@ -54,7 +111,8 @@ static int check_externals(struct component *c, const struct cir_said *said)
         const struct cir_element *e = &c->netlist.elements[i];
         unsigned rows = 0;
         for (unsigned k = 0; k < inputs->count; k++)
-            rows += cir_element_find(&c->netlist, inputs->links[k].name) == (int)i;
+            rows += inputs->links[k].quantity < 0 &&
+                    cir_element_find(&c->netlist, inputs->links[k].name) == (int)i;
         if (cir_is_source(e) && e->wave.kind == CIR_EXTERNAL && rows != 1)
             return cir_refuse(said, e->at,
                               "%s is external, and %s; allowed: one line *hiloco %s: input ...",
@@ -108,6 +166,8 @@ static int connect(struct component *c, const struct cir_said *said)
     for (unsigned i = 0; !rc && i < d->inputs.count; i++)
         rc = find_input(c, i, said);
     if (!rc)
+        rc = take_units(c, said);
+    if (!rc)
         rc = check_externals(c, said);
     for (unsigned i = 0; !rc && i < d->outputs.count; i++)
         rc = find_output(c, i, said);
@@ -130,6 +190,21 @@ static void look_behind(struct component *c)
         }
 }
 
+/* The source of a PWM unit is not part of the network. */
+static int check_units(const struct component *c, const struct cir_said *said)
+{
+    for (unsigned i = 0; i < c->netlist.element_count; i++) {
+        const struct cir_element *e = &c->netlist.elements[i];
+        if (e->wave.kind == CIR_PWM && !c->network.is_gate[i])
+            return cir_refuse(
+                said, e->at,
+                "%s is the gate of a PWM unit, and drives more than switches; allowed: "
+                "control nodes of switches",
+                e->name);
+    }
+    return 0;
+}
+
 /* --- a component ------------------------------------------------------------------------------ */
 
 static int component_open(struct component *c, const double *parameters, const double *inputs,
@@ -145,11 +220,15 @@ static int component_open(struct component *c, const double *parameters, const d
         rc = cir_network_make(&c->network, &c->netlist, said);
     if (rc)
         goto no_network;
+    rc = check_units(c, said);
+    if (rc)
+        goto no_units;
     look_behind(c);
     rc =
         cir_stage_open(&c->stage, &c->network, c->probes, d->outputs.count, period_s, inputs, said);
     if (!rc)
         return 0;
+no_units:
     cir_network_close(&c->network);
 no_network:
     cir_free_all(&c->blocks);
@@ -206,10 +285,18 @@ static void component_destroy(void *self)
 }
 
 /* Copies the outputs, with those of nodes outside the network. */
-static void put_outputs(const struct component *c, double *out)
+static void put_outputs(struct component *c, const double *in, double *out)
 {
     const struct cir_network *n = &c->network;
     const double t_s = c->stage.start_s + c->stage.at_s;
+
+    for (unsigned i = 0; c->any_behind && i < c->netlist.element_count; i++) {
+        struct cir_wave *wave = &c->netlist.elements[i].wave;
+        if (wave->kind == CIR_EXTERNAL)
+            wave->constant = in[wave->input];
+        if (wave->kind == CIR_PWM)
+            wave->constant = cir_pwm_is_on(&c->stage.units[wave->input], wave->gate);
+    }
 
     cir_stage_output(&c->stage);
     for (unsigned i = 0; i < c->model->declarations.outputs.count; i++) {
@@ -230,7 +317,7 @@ static int component_output(const void *self, const double *in, double *out)
 
     if (c->stage.start_s == 0 && c->stage.at_s == 0 && cir_stage_latch(&c->stage, in))
         return -EDOM;
-    put_outputs(c, out);
+    put_outputs(c, in, out);
     return 0;
 }
 
@@ -251,7 +338,7 @@ static int component_step(void *self, uint64_t t_ns, const double *in, double *o
                                : "its network is singular");
         return rc;
     }
-    put_outputs(c, out);
+    put_outputs(c, in, out);
     return 0;
 }
 

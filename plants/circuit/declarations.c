@@ -91,7 +91,7 @@ static int read_link(struct words *w, struct cir_link *link, const char *element
 {
     char *name = lower_copy_of(w, element, length);
 
-    *link = (struct cir_link){.at = w->token, .name = name};
+    *link = (struct cir_link){.at = w->token, .name = name, .quantity = -1};
     if (!name)
         return cir_say_no_memory(w->said);
     if (length < 4 || name[1] != '(' || name[length - 1] != ')' || !strchr("vi", name[0]))
@@ -212,6 +212,117 @@ static int read_diode(struct words *w)
     return 0;
 }
 
+/* --- PWM units -------------------------------------------------------------------------------- */
+
+static const char *const pwm_words[CIR_PWM_QUANTITIES] = {"duty", "frequency", "phase", "dead",
+                                                          "enable"};
+
+static int pwm_quantity(const char *name)
+{
+    for (int q = 0; q < CIR_PWM_QUANTITIES; q++)
+        if (strcmp(pwm_words[q], name) == 0)
+            return q;
+    return -1;
+}
+
+/* One NAME=VALUE of a unit. */
+static int read_setting(struct words *w, struct cir_pwm_line *line)
+{
+    const struct cir_token place = here(w);
+    const size_t length = strcspn(w->at, "= \t");
+    const char *name = lower_copy_of(w, w->at, length), *value;
+
+    if (!name)
+        return cir_say_no_memory(w->said);
+    w->at += length;
+    w->at += strspn(w->at, " \t=");
+    const int q = pwm_quantity(name);
+    if (q >= 0)
+        return number(w, &line->value[q], "value");
+    int rc = word(w, &value, "value");
+    if (rc)
+        return rc;
+    if (strcmp(name, "carrier") == 0 &&
+        (strcmp(value, "sawtooth") == 0 || strcmp(value, "centred") == 0))
+        line->centred = value[0] == 'c';
+    else if (strcmp(name, "update") == 0 &&
+             (strcmp(value, "single") == 0 || strcmp(value, "double") == 0))
+        line->twice = value[0] == 'd';
+    else
+        return cir_refuse(w->said, &place,
+                          "found %s=%s; allowed: duty= frequency= phase= dead= enable= "
+                          "carrier=sawtooth or centred, update=single or double",
+                          name, value);
+    return 0;
+}
+
+static int read_unit(struct words *w)
+{
+    struct cir_declarations *d = w->d;
+    const char *colon = strchr(w->at, ':');
+    struct cir_pwm_line line = {.at = w->token, .value = {NAN, NAN, 0, 0, 1}};
+    int rc = 0;
+
+    for (unsigned q = 0; q < CIR_PWM_QUANTITIES; q++)
+        line.input[q] = -1;
+    for (unsigned i = 0; i < 2; i++) {
+        w->at += strspn(w->at, " \t");
+        const size_t length = strcspn(w->at, " \t:");
+        if (length && !(line.source[i] = lower_copy_of(w, w->at, length)))
+            return cir_say_no_memory(w->said);
+        w->at += length;
+    }
+    w->at += strspn(w->at, " \t");
+    if (w->at != colon || !line.source[0])
+        return cir_refuse(w->said, w->token, "found %s; allowed: pwm SOURCE [COMPLEMENT]: ...",
+                          w->token->text);
+    w->at++;
+    while (!rc && *(w->at += strspn(w->at, " \t,")))
+        rc = read_setting(w, &line);
+    if (rc)
+        return rc;
+    if (line.twice && !line.centred)
+        return cir_refuse(w->said, w->token,
+                          "found update=double with a sawtooth; allowed: carrier=centred with it");
+    if (cir_grow(&d->units, d->unit_count, sizeof *d->units))
+        return cir_say_no_memory(w->said);
+    d->units[d->unit_count++] = line;
+    return 0;
+}
+
+/* "gate SOURCE [QUANTITY]: input ..." */
+static int read_gate(struct words *w)
+{
+    struct cir_link link = {.at = w->token, .quantity = CIR_DUTY};
+    const char *colon = strchr(w->at, ':'), *kind;
+
+    w->at += strspn(w->at, " \t");
+    size_t length = strcspn(w->at, " \t:");
+    link.name = lower_copy_of(w, w->at, length);
+    w->at += length;
+    w->at += strspn(w->at, " \t");
+    const struct cir_token place = here(w);
+    length = strcspn(w->at, " \t:");
+    const char *name = lower_copy_of(w, w->at, length);
+    if (!link.name || !name)
+        return cir_say_no_memory(w->said);
+    if (length)
+        link.quantity = pwm_quantity(name);
+    if (link.quantity < 0)
+        return cir_refuse(w->said, &place,
+                          "found %s; allowed: duty, frequency, phase, dead or enable", name);
+    w->at = colon + 1;
+    int rc = word(w, &kind, "kind");
+    if (!rc && strcmp(kind, "input") != 0)
+        return cir_refuse(w->said, w->token, "found %s; allowed: gate SOURCE [QUANTITY]: input ...",
+                          kind);
+    if (!rc)
+        rc = read_row(w, &w->d->inputs, &link);
+    if (!rc && link.quantity == CIR_ENABLE)
+        w->d->inputs.rows[w->d->inputs.count - 1].flags |= HIL_ENABLE;
+    return rc;
+}
+
 static int read_element_row(struct words *w, const char *element, size_t length)
 {
     struct cir_link link;
@@ -243,7 +354,7 @@ static int read_declaration(struct cir_declarations *d, const struct cir_token *
     if (!colon)
         return cir_refuse(said, token,
                           "found %s; allowed: ELEMENT: input, output or parameter, "
-                          "name: NAME, diode MODEL: VALUES",
+                          "name: NAME, diode MODEL: VALUES, pwm SOURCE: VALUES, gate SOURCE: input",
                           *start ? start : "nothing");
     size_t length = (size_t)(colon - start);
     while (length && isspace((unsigned char)start[length - 1]))
@@ -251,6 +362,14 @@ static int read_declaration(struct cir_declarations *d, const struct cir_token *
     if (strncasecmp(start, "diode", 5) == 0 && isspace((unsigned char)start[5])) {
         w.at = start + 5;
         return read_diode(&w);
+    }
+    if (strncasecmp(start, "pwm", 3) == 0 && isspace((unsigned char)start[3])) {
+        w.at = start + 3;
+        return read_unit(&w);
+    }
+    if (strncasecmp(start, "gate", 4) == 0 && isspace((unsigned char)start[4])) {
+        w.at = start + 4;
+        return read_gate(&w);
     }
     w.at = colon + 1;
     if (length == 4 && strncasecmp(start, "name", 4) == 0)
@@ -286,6 +405,7 @@ void cir_declarations_close(struct cir_declarations *d)
     close_table(&d->outputs);
     close_table(&d->parameters);
     free(d->diodes);
+    free(d->units);
     cir_free_all(&d->blocks);
     *d = (struct cir_declarations){0};
 }

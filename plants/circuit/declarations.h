@@ -5,6 +5,8 @@
  *      *hiloco ELEMENT: input NAME UNIT DEFAULT MIN MAX TEXT      "-" as DEFAULT: required
  *      *hiloco v(NODE): output NAME UNIT TEXT                    also v(NODE,NODE), i(ELEMENT)
  *      *hiloco PARAM: parameter NAME UNIT DEFAULT MIN MAX TEXT
+ *      *hiloco pwm SOURCE [COMPLEMENT]: frequency=HZ duty= phase= dead=S carrier= update=
+ *      *hiloco gate SOURCE [QUANTITY]: input ...                 "duty" without QUANTITY
  *      *hiloco diode MODEL: vf=V ron=OHM roff=OHM
  *      *hiloco step: TIME                                        for ngspice only
  */
@@ -22,6 +24,25 @@ struct cir_link {
     const char *name;  /* of an element, a node, or a parameter */
     const char *other; /* the second node of v(a,b), or NULL */
     bool is_current;
+    int quantity; /* of an input: an enum cir_pwm_quantity of the unit that drives `name`, or -1 */
+};
+
+/* What a PWM unit works with; each is a constant or an input. */
+enum cir_pwm_quantity {
+    CIR_DUTY,
+    CIR_FREQUENCY,
+    CIR_PHASE,
+    CIR_DEAD_TIME,
+    CIR_ENABLE,
+    CIR_PWM_QUANTITIES
+};
+
+struct cir_pwm_line {
+    const struct cir_token *at;
+    const char *source[2];            /* the second one has the complement; NULL: there is none */
+    bool centred, twice;              /* the carrier; whether each of its halves takes the duty */
+    double value[CIR_PWM_QUANTITIES]; /* NAN: not given */
+    int input[CIR_PWM_QUANTITIES];    /* a row of the inputs; -1: the value holds */
 };
 
 struct cir_table {
@@ -41,6 +62,8 @@ struct cir_declarations {
     struct cir_table inputs, outputs, parameters;
     struct cir_diode_line *diodes;
     unsigned diode_count;
+    struct cir_pwm_line *units;
+    unsigned unit_count;
     struct cir_block *blocks;
 };
 

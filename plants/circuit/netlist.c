@@ -504,6 +504,8 @@ int cir_netlist_expand(struct cir_netlist *netlist, const struct cir_text *text,
     if (!rc)
         rc = take_tran(&x);
     netlist->tran = x.tran;
+    netlist->units = declarations->units;
+    netlist->unit_count = declarations->unit_count;
     if (!rc)
         rc = expand_scope(&x);
     if (!rc)

@@ -49,6 +49,8 @@ struct cir_netlist {
     const char **nodes;
     unsigned node_count;
     struct cir_tran tran;
+    const struct cir_pwm_line *units; /* of the declarations */
+    unsigned unit_count;
     struct cir_block *blocks;
 };
 

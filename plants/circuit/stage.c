@@ -119,15 +119,18 @@ static void wind(struct cir_stage *s, struct cir_timer *timer, double t_s)
     }
 }
 
-/* The switch that an input turns, or that stands. */
-static void set_switch(struct cir_stage *s, const struct cir_gate *gate, const double *inputs)
+/* The switch that an input or a PWM unit turns, or that stands. */
+static void set_switch(struct cir_stage *s, const struct cir_gate *gate)
 {
     const struct cir_element *e = element(s, gate->element);
     const struct cir_position *p = &s->network->positions[gate->element];
     double value = 0;
 
-    if (gate->source != CIR_NOWHERE)
-        value = inputs[element(s, (unsigned)gate->source)->wave.input];
+    if (gate->source != CIR_NOWHERE) {
+        const struct cir_wave *wave = &element(s, (unsigned)gate->source)->wave;
+        value = wave->kind == CIR_PWM ? cir_pwm_is_on(&s->units[wave->input], wave->gate)
+                                      : s->inputs[wave->input];
+    }
     set_bit(s, p, is_on(gate, e, value, s->key >> p->device & 1));
 }
 
@@ -135,6 +138,14 @@ static bool is_timed(const struct cir_stage *s, const struct cir_gate *gate)
 {
     return gate->source != CIR_NOWHERE &&
            element(s, (unsigned)gate->source)->wave.kind == CIR_PIECES;
+}
+
+/* The switches that no source of the netlist turns. */
+static void set_switches(struct cir_stage *s)
+{
+    for (unsigned i = 0; i < s->network->gate_count; i++)
+        if (!is_timed(s, &s->network->gates[i]))
+            set_switch(s, &s->network->gates[i]);
 }
 
 static int make_timers(struct cir_stage *s)
@@ -235,6 +246,11 @@ static void set_tolerance(struct cir_stage *s)
 
 /* --- the stage -------------------------------------------------------------------------------- */
 
+static unsigned unit_count(const struct cir_stage *s)
+{
+    return s->network->netlist->unit_count;
+}
+
 static void set_initial(struct cir_stage *s)
 {
     const struct cir_network *n = s->network;
@@ -250,6 +266,8 @@ static int begin(struct cir_stage *s, const double *inputs, const struct cir_sai
     set_initial(s);
     for (unsigned i = 0; i < s->timer_count; i++)
         wind(s, &s->timers[i], 0);
+    for (unsigned i = 0; i < unit_count(s); i++)
+        cir_pwm_begin(&s->units[i], &s->network->netlist->units[i], inputs);
     if (cir_stage_latch(s, inputs) == 0)
         return 0;
     return cir_say_singular(&s->pool.maker, said);
@@ -266,7 +284,9 @@ static int allocate_vectors(struct cir_stage *s)
     s->trial_tests = allocate(s, m->test_rows, sizeof(double));
     s->floors = allocate(s, m->test_rows, sizeof(double));
     s->outputs = allocate(s, m->output_rows, sizeof(double));
-    return s->w && s->trial && s->change && s->tests && s->trial_tests && s->floors && s->outputs
+    s->units = allocate(s, unit_count(s), sizeof *s->units);
+    return s->w && s->trial && s->change && s->tests && s->trial_tests && s->floors && s->outputs &&
+                   s->units
                ? 0
                : -ENOMEM;
 }
@@ -294,12 +314,22 @@ void cir_stage_close(struct cir_stage *s)
     cir_free_all(&s->blocks);
 }
 
+/* Does all that is due in the units at an instant. */
+static void ring_units(struct cir_stage *s, double t_s)
+{
+    for (unsigned i = 0; i < unit_count(s); i++)
+        while (cir_pwm_next_s(&s->units[i]) <= t_s + CIR_SAME_S(t_s))
+            cir_pwm_ring(&s->units[i], s->inputs, t_s);
+}
+
 int cir_stage_latch(struct cir_stage *s, const double *inputs)
 {
+    s->inputs = inputs;
     set_sources(s, inputs);
-    for (unsigned i = 0; i < s->network->gate_count; i++)
-        if (!is_timed(s, &s->network->gates[i]))
-            set_switch(s, &s->network->gates[i], inputs);
+    for (unsigned i = 0; i < unit_count(s); i++)
+        cir_pwm_latch(&s->units[i], inputs, s->start_s);
+    ring_units(s, s->start_s);
+    set_switches(s);
     set_tolerance(s);
     s->at_s = 0;
     s->events = s->trials = 0;
@@ -319,6 +349,10 @@ static void ring_all(struct cir_stage *s, double t_s)
             ring(s, timer);
         }
     }
+    if (unit_count(s)) {
+        ring_units(s, t_s);
+        set_switches(s);
+    }
 }
 
 /* What is due at the end of the period is done at the beginning of the next: a sample on an edge
@@ -332,6 +366,8 @@ int cir_stage_advance(struct cir_stage *s)
         double next_s = next_sine_s(s);
         for (unsigned i = 0; i < s->timer_count; i++)
             next_s = fmin(next_s, s->timers[i].next_s);
+        for (unsigned i = 0; i < unit_count(s); i++)
+            next_s = fmin(next_s, cir_pwm_next_s(&s->units[i]));
         const double target_s = fmax(next_s - s->start_s, 0);
         if (target_s >= period_s - same_s)
             return cir_advance_to(s, period_s);
@@ -355,7 +391,7 @@ void cir_stage_output(const struct cir_stage *s)
 
 /* --- saved states ----------------------------------------------------------------------------- */
 
-/* Then come w and the timers. */
+/* Then come w, the timers and the PWM units. */
 struct saved {
     uint64_t key, unresolved;
     double start_s, at_s;
@@ -369,7 +405,7 @@ struct saved_timer {
 static size_t saved_bytes(const struct cir_stage *s)
 {
     return sizeof(struct saved) + s->network->w_count * sizeof *s->w +
-           s->timer_count * sizeof(struct saved_timer);
+           s->timer_count * sizeof(struct saved_timer) + unit_count(s) * sizeof *s->units;
 }
 
 int64_t cir_stage_save(const struct cir_stage *s, void *bytes, size_t size)
@@ -385,7 +421,13 @@ int64_t cir_stage_save(const struct cir_stage *s, void *bytes, size_t size)
     to += s->network->w_count * sizeof *s->w;
     for (unsigned i = 0; i < s->timer_count; i++) {
         const struct saved_timer timer = {s->timers[i].place, s->timers[i].next_s};
-        memcpy(to + i * sizeof timer, &timer, sizeof timer);
+        memcpy(to, &timer, sizeof timer);
+        to += sizeof timer;
+    }
+    for (unsigned i = 0; i < unit_count(s); i++) { /* a pointer is no state */
+        struct cir_pwm unit = s->units[i];
+        unit.line = NULL;
+        memcpy(to + i * sizeof unit, &unit, sizeof unit);
     }
     return (int64_t)saved_bytes(s);
 }
@@ -407,9 +449,14 @@ int cir_stage_restore(struct cir_stage *s, const void *bytes, size_t size)
     from += s->network->w_count * sizeof *s->w;
     for (unsigned i = 0; i < s->timer_count; i++) {
         struct saved_timer timer;
-        memcpy(&timer, from + i * sizeof timer, sizeof timer);
+        memcpy(&timer, from, sizeof timer);
+        from += sizeof timer;
         s->timers[i].place = timer.place;
         s->timers[i].next_s = timer.next_s;
+    }
+    for (unsigned i = 0; i < unit_count(s); i++) {
+        memcpy(&s->units[i], from + i * sizeof *s->units, sizeof *s->units);
+        s->units[i].line = &s->network->netlist->units[i];
     }
     s->now = cir_pool_get(&s->pool, s->key, NULL);
     return s->now ? 0 : -EINVAL;

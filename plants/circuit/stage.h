@@ -6,6 +6,7 @@
 #define HILOCO_CIRCUIT_STAGE_H
 
 #include "pool.h"
+#include "pwm.h"
 
 /* What happens at known instants: the edges of a switch, or the corners of a source. */
 struct cir_timer {
@@ -23,6 +24,8 @@ struct cir_stage {
     uint64_t key;
     struct cir_timer *timers;
     unsigned timer_count;
+    struct cir_pwm *units;
+    const double *inputs;        /* of the period, while it lasts */
     double *w, *trial, *change;  /* now; after a rung; their difference */
     double *tests, *trial_tests; /* likewise */
     double *floors;              /* of the diodes: how far each may be beyond its threshold */

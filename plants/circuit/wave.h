@@ -10,7 +10,7 @@
  * picosecond. */
 #define CIR_SAME_S(t_s) (1e-14 + 1e-15 * (t_s))
 
-enum cir_wave_kind { CIR_CONSTANT, CIR_SINE, CIR_PIECES, CIR_EXTERNAL };
+enum cir_wave_kind { CIR_CONSTANT, CIR_SINE, CIR_PIECES, CIR_EXTERNAL, CIR_PWM };
 
 struct cir_point {
     double t_s, value;
@@ -23,7 +23,8 @@ struct cir_wave {
     struct cir_point *points; /* of pieces, with times after the delay; two may share a time */
     unsigned count;
     double period_s; /* of pieces; 0: they do not repeat */
-    unsigned input;  /* of what is given from outside: a row of the declared inputs */
+    unsigned input; /* of what is given from outside: a row of the declared inputs; or a PWM unit */
+    unsigned gate;  /* of the unit: the first or the second */
 };
 
 /* The netlist's .tran, from which SPICE takes what a source leaves open; 0: it has none. */

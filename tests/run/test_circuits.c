@@ -65,6 +65,14 @@ Test(circuits, that_cannot_be_compared_are_refused)
                    "found --against spectre; allowed: ngspice");
 }
 
+Test(circuits, with_a_pwm_unit_are_for_the_solver_alone)
+{
+    expect_refused("--against ngspice",
+                   "t\n*hiloco pwm v1: frequency=1k duty=0.5\nV1 g 0 external\nV2 a 0 1\nR1 a b 1\n"
+                   "R2 b 0 1\nS1 b 0 g 0 s\n.model s sw(vt=0.5)\n.tran 1u 1m\n",
+                   "is for the solver of circuits alone");
+}
+
 /* --- netlists for ngspice that declare nothing ------------------------------------------------ */
 
 Test(circuits, for_ngspice_may_declare_nothing)
