@@ -421,7 +421,7 @@ TCP_TESTS := limits channels scenario network
 ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 
 # The number of mutants, so that none gets lost, and the commands that compile and link one.
-MUTANT_COUNT := 73
+MUTANT_COUNT := 85
 MUTANTS_ARE_MADE_BY = "$(COMPILE) -w -g0" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w -g0" "$(SIM_LINK)" $(LOCO_LIBS) -lm
 
 TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm \

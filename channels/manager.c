@@ -351,3 +351,17 @@ uint64_t loco_time_for_look(const struct loco_manager *m, const struct loco_wait
 
     return left < UINT64_MAX - LOCO_LOOK_NS ? left + LOCO_LOOK_NS : left;
 }
+
+int loco_rest_between_looks(const struct loco_manager *m, struct loco_wait *wait)
+{
+    enum { REST_NS = 100 };
+    const uint64_t end = wait->until, again = loco_clock(m) + REST_NS;
+
+    if (again < end)
+        wait->until = again;
+    int rc = loco_relax(m, wait);
+    if (wait->until < end)
+        rc = 0;
+    wait->until = end;
+    return rc;
+}

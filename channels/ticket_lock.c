@@ -599,22 +599,15 @@ int loco_ticket_lock_try(struct loco_ticket_lock *l)
     return lock_acquire_traced(l, gate_try_after_losses, NULL);
 }
 
-/* Waits for a change before the next try. Where no change can be seen in this node's memory, it
- * waits for REST_NS at most. Returns 0, or -ETIMEDOUT when the wait's own time is over. */
+/* Waits for a change before the next try, or for a short time where no change can be seen in this
+ * node's memory. Returns 0, or -ETIMEDOUT when the wait's own time is over. */
 static int lock_rest_between_tries(struct loco_ticket_lock *l, struct loco_wait *wait)
 {
     const struct loco_manager *m = l->words->channel.mgr;
-    const uint64_t end = wait->until, again = loco_clock(m) + REST_NS;
-
     const struct gate network = lock_network_gate(l);
 
-    if ((!network.near || gate_has_losses(&network)) && again < end)
-        wait->until = again;
-    int rc = loco_relax(m, wait);
-    if (wait->until < end)
-        rc = 0;
-    wait->until = end;
-    return rc;
+    return !network.near || gate_has_losses(&network) ? loco_rest_between_looks(m, wait)
+                                                      : loco_relax(m, wait);
 }
 
 int loco_ticket_lock_timed(struct loco_ticket_lock *l, uint64_t timeout_ns)

@@ -296,6 +296,116 @@ class ticket_lock : pinned
     enum loco_fence fence;
 };
 
+/* A lock whose waiting nodes look at their own memory only. */
+class queue_lock : pinned
+{
+  public:
+    queue_lock(const manager &m, const char *name, std::uint32_t host,
+               struct loco_members members = {}, unsigned handover = LOCO_HANDOVER_DEFAULT,
+               enum loco_fence release = LOCO_FENCE_GLOBAL)
+        : fence(release)
+    {
+        check(loco_queue_lock_init(&raw, m.get(), nullptr, name, host, members, handover));
+    }
+    ~queue_lock()
+    {
+        loco_queue_lock_fini(&raw);
+    }
+    void lock()
+    {
+        check(loco_queue_lock_acquire(&raw));
+    }
+    bool try_lock()
+    {
+        return unless(loco_queue_lock_try(&raw), EBUSY);
+    }
+    bool try_lock_for(duration timeout)
+    {
+        return unless(loco_queue_lock_timed(&raw, ns_of(timeout)), ETIMEDOUT);
+    }
+    /* A guard's destructor calls this, so it does not throw. The lock is released, but an error of
+     * the fence is not reported: writes under the lock may be lost with a peer. */
+    void unlock() noexcept
+    {
+        loco_queue_lock_release(&raw, fence);
+    }
+    /* Does the same, and throws the fence's error after the lock is released. */
+    void release()
+    {
+        check(loco_queue_lock_release(&raw, fence));
+    }
+    struct loco_queue_lock *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_queue_lock raw;
+    enum loco_fence fence;
+};
+
+/* Readers, or a writer. Goes with std::unique_lock, and std::shared_lock for readers. */
+class rw_lock : pinned
+{
+  public:
+    rw_lock(const manager &m, const char *name, std::uint32_t host,
+            struct loco_members members = {}, enum loco_fence release = LOCO_FENCE_GLOBAL)
+        : fence(release)
+    {
+        check(loco_rw_lock_init(&raw, m.get(), nullptr, name, host, members));
+    }
+    ~rw_lock()
+    {
+        loco_rw_lock_fini(&raw);
+    }
+    void lock()
+    {
+        check(loco_rw_lock_write(&raw));
+    }
+    bool try_lock()
+    {
+        return unless(loco_rw_lock_try_write(&raw), EBUSY);
+    }
+    bool try_lock_for(duration timeout)
+    {
+        return unless(loco_rw_lock_write_timed(&raw, ns_of(timeout)), ETIMEDOUT);
+    }
+    void lock_shared()
+    {
+        check(loco_rw_lock_read(&raw));
+    }
+    bool try_lock_shared()
+    {
+        return unless(loco_rw_lock_try_read(&raw), EBUSY);
+    }
+    bool try_lock_shared_for(duration timeout)
+    {
+        return unless(loco_rw_lock_read_timed(&raw, ns_of(timeout)), ETIMEDOUT);
+    }
+    /* A guard's destructor calls these, so they do not throw: see ticket_lock. */
+    void unlock() noexcept
+    {
+        loco_rw_lock_release_write(&raw, fence);
+    }
+    void unlock_shared() noexcept
+    {
+        loco_rw_lock_release_read(&raw);
+    }
+    /* Does the same as unlock, and throws the fence's error after the lock is released. */
+    void release()
+    {
+        check(loco_rw_lock_release_write(&raw, fence));
+    }
+    struct loco_rw_lock *get()
+    {
+        return &raw;
+    }
+
+  private:
+    struct loco_rw_lock raw;
+    enum loco_fence fence;
+};
+
 /* A word that any node changes atomically. */
 class atomic_var : pinned
 {

@@ -2,7 +2,8 @@
  * The paper's two lock benchmarks, beside OpenMPI's remote memory access (rivals/mpi_locks.c):
  * two nodes, each with some threads that share a core; there they are ranks.
  *
- *      single      one lock for all; under it a word is read, and written one higher
+ *      single      one lock for all; under it a word is read, and written one higher. Also with a
+ *                  queue_lock, and with a rw_lock that nine sections in ten only read under
  *      transfers   accounts striped over the nodes, under 340 locks (MPI: 341 windows); a
  *                  transfer takes the two accounts' locks, in order. A thread knows its next
  *                  transfer, and hints at its locks and words; MPI has no such hint
@@ -55,6 +56,7 @@ static uint64_t count_top(unsigned i)
 /* The results of a thread. */
 struct tally {
     alignas(128) uint64_t sections;
+    uint64_t changes; /* of the word: sections that do not only read */
     uint64_t longest; /* ns */
     int error;
     uint64_t waits[COUNTS], passed[COUNTS]; /* [i]: above count_top(i - 1), up to count_top(i) */
@@ -72,7 +74,7 @@ struct order {
 };
 
 struct orders {
-    uint64_t random;
+    uint64_t random, changes;
     struct order next;
 };
 
@@ -82,6 +84,8 @@ struct node {
     struct loco_manager *mgr;
     struct loco_atomic_array words; /* the single one, or the accounts */
     struct loco_ticket_lock_array locks;
+    struct loco_queue_lock queue;
+    struct loco_rw_lock shared;
     uint64_t accounts; /* of both nodes */
     unsigned threads;
     pthread_barrier_t start;
@@ -110,11 +114,38 @@ static int single_section(struct node *n, struct orders *orders, uint64_t *befor
     struct loco_ticket_lock *lock = loco_ticket_lock_at(&n->locks, HOST, 0);
     int rc = loco_ticket_lock_acquire(lock);
 
-    (void)orders;
     if (rc)
         return rc;
+    orders->changes++;
     rc = change(loco_atomic_at(&n->words, HOST, 0), 1, before);
     int released = loco_ticket_lock_release(lock, LOCO_FENCE_PAIR);
+    return rc ? rc : released;
+}
+
+static int queued_section(struct node *n, struct orders *orders, uint64_t *before)
+{
+    int rc = loco_queue_lock_acquire(&n->queue);
+
+    if (rc)
+        return rc;
+    orders->changes++;
+    rc = change(loco_atomic_at(&n->words, HOST, 0), 1, before);
+    int released = loco_queue_lock_release(&n->queue, LOCO_FENCE_PAIR);
+    return rc ? rc : released;
+}
+
+static int shared_section(struct node *n, struct orders *orders, uint64_t *before)
+{
+    const struct loco_atomic_word word = loco_atomic_at(&n->words, HOST, 0);
+    const bool reads = bench_random(&orders->random) % 10 != 0;
+    int rc = reads ? loco_rw_lock_read(&n->shared) : loco_rw_lock_write(&n->shared);
+
+    if (rc)
+        return rc;
+    orders->changes += !reads;
+    rc = reads ? loco_atomic_load(word, before) : change(word, 1, before);
+    int released = reads ? loco_rw_lock_release_read(&n->shared)
+                         : loco_rw_lock_release_write(&n->shared, LOCO_FENCE_PAIR);
     return rc ? rc : released;
 }
 
@@ -195,6 +226,7 @@ static void *work(void *arg)
         before = now;
     }
     loco_thread_detach(n->mgr);
+    tally.changes = orders.changes;
     n->book->tallies[n->pair->side][w->index] = tally;
     return NULL;
 }
@@ -250,6 +282,10 @@ static int open_channels(struct node *n, bool transfers, unsigned handover)
     if (!rc)
         rc = loco_ticket_lock_array_init(&n->locks, n->mgr, NULL, "locks",
                                          transfers ? LOCKS_EACH : 1, LOCO_ALL, handover);
+    if (!rc)
+        rc = loco_queue_lock_init(&n->queue, n->mgr, NULL, "queue", HOST, LOCO_ALL, handover);
+    if (!rc)
+        rc = loco_rw_lock_init(&n->shared, n->mgr, NULL, "shared", HOST, LOCO_ALL);
     return rc ? rc : loco_manager_ready(n->mgr, PAIR_TIMEOUT_NS);
 }
 
@@ -261,7 +297,10 @@ static int node_body(struct pair *p)
         .book = p->arg,
         .accounts = p->options->accounts / NODES * NODES,
         .threads = parameter & LOCKS_THREADS,
-        .section = parameter & LOCKS_TRANSFERS ? transfer : single_section,
+        .section = parameter & LOCKS_TRANSFERS ? transfer
+                   : parameter & LOCKS_QUEUED  ? queued_section
+                   : parameter & LOCKS_SHARED  ? shared_section
+                                               : single_section,
     };
     struct loco_fabric *fabric;
 
@@ -279,6 +318,8 @@ static int node_body(struct pair *p)
     n.book->sums[p->side] = sum_of(&n.words);
     pair_tell(p);
     pair_hear_idly(p);
+    loco_rw_lock_fini(&n.shared);
+    loco_queue_lock_fini(&n.queue);
     loco_ticket_lock_array_fini(&n.locks);
     loco_atomic_array_fini(&n.words);
     pair_close_node(p, fabric, n.mgr);
@@ -313,7 +354,7 @@ static void distribute(struct book *book, unsigned threads, bool passed, double 
 static int audit(struct book *book, const struct benchmark *b, double seconds,
                  struct bench_sample *sample)
 {
-    uint64_t sections = 0, longest = 0;
+    uint64_t sections = 0, changes = 0, longest = 0;
 
     for (unsigned i = 0; i < NODES; i++) {
         for (unsigned k = 0; k < (b->parameter & LOCKS_THREADS); k++) {
@@ -321,16 +362,17 @@ static int audit(struct book *book, const struct benchmark *b, double seconds,
             if (t->error)
                 return t->error;
             sections += t->sections;
+            changes += t->changes;
             longest = t->longest > longest ? t->longest : longest;
         }
     }
     sample->value = (double)sections / seconds / 1e6;
     sample->longest = (double)longest / 1e3;
     distribute(book, b->parameter & LOCKS_THREADS, false, 1e3, sample->waits);
-    if (!(b->parameter & LOCKS_TRANSFERS))
+    if (!(b->parameter & (LOCKS_TRANSFERS | LOCKS_SHARED)))
         distribute(book, b->parameter & LOCKS_THREADS, true, 1, sample->passed);
     uint64_t sum = book->sums[0] + book->sums[1];
-    return sum == (b->parameter & LOCKS_TRANSFERS ? 0 : sections) ? 0 : -EPROTO;
+    return sum == (b->parameter & LOCKS_TRANSFERS ? 0 : changes) ? 0 : -EPROTO;
 }
 
 int locks_measure(const struct benchmark *b, const struct bench_options *o,
@@ -370,6 +412,13 @@ static int measure_locks(const struct benchmark *b, const struct bench_options *
         .cores = 2, .parameter = which, .measure = measure_locks                                   \
     }
 
+/* Without the rival, which has nothing like it here. */
+#define SHARED(row, which)                                                                         \
+    {                                                                                              \
+        .name = row, .unit = "M/s", .more = true, .cores = 2, .parameter = which | LOCKS_SHARED,   \
+        .measure = locks_measure                                                                   \
+    }
+
 const struct benchmark lock_benchmarks[] = {
     LOCK("lock_strict_1", 1, 1 | LOCKS_STRICT),
     LOCK("lock_strict_2", 1, 2 | LOCKS_STRICT),
@@ -377,6 +426,12 @@ const struct benchmark lock_benchmarks[] = {
     LOCK("lock_handover_1", 2, 1),
     LOCK("lock_handover_2", 2, 2),
     LOCK("lock_handover_4", 2, 4),
+    LOCK("lock_queue_1", 1, 1 | LOCKS_QUEUED),
+    LOCK("lock_queue_2", 1, 2 | LOCKS_QUEUED),
+    LOCK("lock_queue_4", 1, 4 | LOCKS_QUEUED),
+    SHARED("lock_shared_1", 1),
+    SHARED("lock_shared_2", 2),
+    SHARED("lock_shared_4", 4),
     LOCK("transfers_1", 5, 1 | LOCKS_TRANSFERS),
     LOCK("transfers_2", 5, 2 | LOCKS_TRANSFERS),
     LOCK("transfers_4", 5, 4 | LOCKS_TRANSFERS),

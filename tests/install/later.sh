@@ -32,8 +32,8 @@ done
     echo '#include "loco/loco.h"'
     echo '#include <stdio.h>'
     echo '#include <stdlib.h>'
-    for s in owned_var sst barrier atomic_var atomic_array ticket_lock_array ringbuffer shared_queue \
-        kvstore shared_region channel; do
+    for s in owned_var sst barrier atomic_var atomic_array ticket_lock_array queue_lock \
+        rw_lock ringbuffer shared_queue kvstore shared_region channel; do
         sed -i "s/^void loco_${s}_fini(/void today_${s}_fini(/" "$work"/channels/*.c "$work"/channels/kvstore/*.c
         cat <<END
 void today_${s}_fini(struct loco_${s} *object);

@@ -1,22 +1,27 @@
 /*
- * loco::ringbuffer, loco::shared_region, loco::atomic_var and loco::watch, of two nodes in one
- * thread.
+ * loco::ringbuffer, loco::shared_region, loco::atomic_var, loco::queue_lock, loco::rw_lock and
+ * loco::watch, of two nodes in one thread.
  *
  *      streams DIRECTORY    where the nodes meet; it need not exist
  */
 #include <cstdio>
 #include <loco/loco.hpp>
+#include <mutex>
 #include <poll.h>
+#include <shared_mutex>
 
 struct site {
     loco::manager manager;
     loco::ringbuffer ring;
     loco::shared_region region;
     loco::atomic_var word;
+    loco::queue_lock queue;
+    loco::rw_lock doors;
 
     site(const loco::fabric &fabric, std::uint32_t node)
         : manager(fabric, node, 2), ring(manager, "ring", 0, 256, 32),
-          region(manager, "region", 16), word(manager, "word", 0)
+          region(manager, "region", 16), word(manager, "word", 0), queue(manager, "queue", 0),
+          doors(manager, "doors", 1)
     {
     }
 };
@@ -66,6 +71,30 @@ static bool counts(loco::atomic_var &word)
     return word.compare_exchange(seen, 1, second) && word.load(second) == 1 && word.load() == 1;
 }
 
+/* One holds a lock, and the other finds it held. */
+static bool locks(site &one, site &other)
+{
+    {
+        const std::lock_guard<loco::queue_lock> held(one.queue);
+        if (other.queue.try_lock() || other.queue.try_lock_for(now))
+            return false;
+    }
+    if (!other.queue.try_lock_for(second))
+        return false;
+    other.queue.release();
+    {
+        const std::shared_lock<loco::rw_lock> read(one.doors);
+        if (other.doors.try_lock() || other.doors.try_lock_for(now))
+            return false;
+        if (!other.doors.try_lock_shared() || !one.doors.try_lock_shared_for(second))
+            return false;
+        other.doors.unlock_shared();
+        one.doors.unlock_shared();
+    }
+    const std::unique_lock<loco::rw_lock> write(one.doors);
+    return !other.doors.try_lock_shared() && !other.doors.try_lock();
+}
+
 /* A message makes the watch's descriptor readable. */
 static bool watches(loco::ringbuffer &sender, site &receiver)
 {
@@ -95,7 +124,7 @@ int main(int argc, char **argv)
     zero.manager.ready(30 * second);
     one.manager.ready(30 * second);
     return streams(zero.ring, one.ring) && writes(zero.region, one.region) && counts(one.word) &&
-                   watches(zero.ring, one)
+                   locks(zero, one) && watches(zero.ring, one)
                ? 0
                : 1;
 }

@@ -320,7 +320,7 @@ pages_there() {
     for p in 1/hiloco 1/hiloco-set 1/hiloco-control 1/controller 1/converter 1/loco-conform 7/loco 3/loco_manager 3/loco_channel 3/loco_fabric \
         3/loco_kvstore 3/loco_owned_var 3/loco_shared_region 3/loco_sst 3/loco_barrier \
         3/loco_atomic_var 3/loco_ticket_lock 3/loco_ringbuffer 3/loco_shared_queue \
-        3/loco_trace 3/loco_watch 3/hiloco_node; do
+        3/loco_trace 3/loco_queue_lock 3/loco_rw_lock 3/loco_watch 3/hiloco_node; do
         f=$prefix/share/man/man${p%/*}/${p#*/}.${p%/*}
         [ -s "$f" ] || { echo "$f is missing" && return 1; }
     done

@@ -9,6 +9,9 @@ extern const struct loco_sim_workload workload_atomic_var, workload_lock_strict,
     workload_lock_handover;
 extern const struct loco_sim_workload workload_lock_mortal, workload_lock_mortal_strict;
 extern const struct loco_sim_workload workload_lock_mortal_tries, workload_lock_parted;
+extern const struct loco_sim_workload queue_lock_strict, queue_lock_handover;
+extern const struct loco_sim_workload queue_lock_mortal, queue_lock_parted;
+extern const struct loco_sim_workload rw_lock, rw_lock_mortal, rw_lock_parted;
 extern const struct loco_sim_workload workload_ringbuffer, workload_queue, workload_queue_tries;
 extern const struct loco_sim_workload workload_queue_short;
 extern const struct loco_sim_workload restarted_reader, restarted_owner, restarted_client;
