@@ -18,6 +18,12 @@ extern const struct hil_model model_dead_band, model_hysteresis, model_rate_limi
 extern const struct hil_model model_switch, model_sample_and_hold, model_edge_detector;
 extern const struct hil_model model_counter, model_lookup;
 
+/* Meters. */
+extern const struct hil_model model_harmonics, model_power_meter, model_efficiency_meter;
+
+/* Sensors and actuators. */
+extern const struct hil_model model_adc, model_encoder, model_resolver, model_gate_driver;
+
 /* Loads of a converter. */
 extern const struct hil_model model_constant_power_load, model_constant_current_load;
 

@@ -60,6 +60,8 @@ static const struct {
     {"kg m2", "_kg_m2"},
     {"Wb", "_wb"},
     {"Ah", "_ah"},
+    {"%", "_pct"},
+    {"VA", "_va"},
     {"W", "_w"},
     {"var", "_var"},
     {"J", "_j"},
