@@ -11,6 +11,7 @@ import hiloco
 from test_runs import processes_in, wait_until
 
 LONG = {"duration_s": 3000, "record": []}
+ONE_CORE = {"placement": [{"nodes": ["law", "plant"]}]}  # in real time others leave none for the test
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_mistakes_are_told_before_it_starts(example):
 
 
 def test_in_real_time(example):
-    with hiloco.start("current.yaml", mode="realtime", set=LONG, allow_set=True) as run:
+    with hiloco.start("current.yaml", mode="realtime", set={**LONG, **ONE_CORE}, allow_set=True) as run:
         run.set("current", 4)
         assert run.state().mode == "realtime"
         run.read("motor.current_a")
@@ -151,7 +152,7 @@ def test_in_real_time(example):
 
 IN_A_BLOCK = """
 import hiloco
-with hiloco.start("current.yaml", set={"duration_s": 3000, "record": []}, out="out", mode="MODE") as run:
+with hiloco.start("current.yaml", set=SET, out="out", mode="MODE") as run:
     print("begun", flush=True)
     run.wait()
 """
@@ -160,8 +161,9 @@ with hiloco.start("current.yaml", set={"duration_s": 3000, "record": []}, out="o
 @pytest.mark.parametrize("mode", ["virtual", "realtime"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_it_ends_with_python(example, number, mode):
-    process = subprocess.Popen([sys.executable, "-c", IN_A_BLOCK.replace("MODE", mode)], text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    block = IN_A_BLOCK.replace("MODE", mode).replace("SET", repr({**LONG, **ONE_CORE}))
+    process = subprocess.Popen([sys.executable, "-c", block], text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL)
     assert process.stdout.readline() == "begun\n"
     process.send_signal(number)
     process.communicate()

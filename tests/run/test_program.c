@@ -132,7 +132,7 @@ Test(program, the_example_in_python_is_exact)
                     in_workspace("rc.so"), in_workspace("rc.c"));
     expect_status(&e, 0);
     expect_equal(run_closed_loop("pi", "./rc.so", "native"),
-                 run_closed_loop("pi", "program:./rc.py", "python"));
+                 run_closed_loop("pi", "python:rc.py:RC", "python"));
 }
 
 Test(program, the_example_in_c_closes_the_loop)
@@ -142,7 +142,7 @@ Test(program, the_example_in_c_closes_the_loop)
     struct ended e = run_command(
         "cc -Wall -Wextra -Werror -O2 -o %s docs/examples/program/pi.c -lm", in_workspace("pi"));
     expect_status(&e, 0);
-    struct column output_v = run_closed_loop("program:./pi", "program:./rc.py", "both");
+    struct column output_v = run_closed_loop("program:./pi", "python:rc.py:RC", "both");
     cr_expect_gt(output_v.at[output_v.rows - 1], 1);
 }
 

@@ -72,8 +72,14 @@ def value_text(value: Any) -> str:
     return to_json(value)
 
 
+def keys_of(sets: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if sets is None or isinstance(sets, Mapping):
+        return sets or {}
+    raise TypeError(f"the keys to set are {sets!r}; allowed: a dict, such as {{'nodes.drive.period_us': 20}}")
+
+
 def set_options(sets: Mapping[str, Any] | None) -> list[str]:
-    return [f"--set={key}={value_text(value)}" for key, value in (sets or {}).items()]
+    return [f"--set={key}={value_text(value)}" for key, value in keys_of(sets).items()]
 
 
 def common_options(mode: str | None, parameters: Any) -> list[str]:
@@ -104,10 +110,10 @@ def scenario_argument(scenario: Scenario) -> tuple[list[str], str | None]:
 
 
 def _end_with_parent(parent: int) -> None:
-    """In the child: it is interrupted when the thread that started it ends, whatever ends that."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGINT, 0, 0, 0)
+    """In the child: it is told to end when the thread that started it ends, whatever ends that."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def start(arguments: list[str], stdin: Any, stdout: Any, stderr: Any,
@@ -129,13 +135,15 @@ def start(arguments: list[str], stdin: Any, stdout: Any, stderr: Any,
         if folder is not None and not os.path.isdir(folder):
             raise RefusedError(f"{os.fspath(folder)}: there is no such folder") from None
         raise NotInstalledError(f"{error.filename}: there is no such program") from None
+    except PermissionError as error:
+        raise NotInstalledError(f"{error.filename}: it cannot be started: {error.strerror}") from None
 
 
 def end(process: subprocess.Popen[str]) -> None:
     """Ends it in order, like Ctrl-C; by force if that takes too long or is interrupted itself."""
     try:
         if process.poll() is None:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)
             process.wait(_END_S)
     except subprocess.TimeoutExpired:
         pass

@@ -105,7 +105,7 @@ class Tracker:
 
     def _not_valid(self) -> list[str]:
         """Why runs in real time show nothing."""
-        found = []
+        found: list[Any] = []
         for run in self._runs:
             try:
                 if run.summary["mode"] == "realtime" and not run.valid:
@@ -192,7 +192,8 @@ def pytest_collect_file(file_path: pathlib.Path, parent: pytest.Collector) -> Sc
     text = file_path.read_text("utf-8", "replace")
     if not (_HAS_LIMITS.search(text) and _IS_SCENARIO.search(text)):
         return None
-    return ScenarioFile.from_parent(parent, path=file_path)
+    file: ScenarioFile = ScenarioFile.from_parent(parent, path=file_path)
+    return file
 
 
 # --- tests in Python ------------------------------------------------------------------------
@@ -212,7 +213,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _skip_if_unfit(item.config)
 
 
-@pytest.hookimpl(hookwrapper=True)
+@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     outcome = yield
     tracker = item.stash.get(_TRACKED, None)

@@ -17,12 +17,12 @@ from .summary import unknown
 _ARRAY = re.compile(r"\[(\*|\d+(?:-\d+)?)\]")
 
 
-class Signal(numpy.ndarray):
+class Signal(numpy.ndarray[Any, numpy.dtype[numpy.float64]]):
     """The values of a signal, an array of numpy with these attributes. A part of it, such as
     `signal[signal.time_s > 0.1]`, has the times of its rows. Of an array of signals there is a
     column for each."""
 
-    time_s: numpy.ndarray | None
+    time_s: numpy.ndarray[Any, numpy.dtype[numpy.float64]] | None
     """The times of the rows, s from the start of the run."""
     name: str
     unit: str
@@ -137,7 +137,7 @@ class Record:
 
     def _stack(self, name: str) -> Signal:
         """The array of a signal that each node of an array records itself."""
-        ones = []
+        ones: list[Signal] = []
         if "[*]" in name:
             while (one := name.replace("[*]", f"[{len(ones)}]", 1)) in self._find():
                 ones.append(self.read(one))

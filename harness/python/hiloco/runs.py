@@ -88,8 +88,8 @@ def sweep(scenario: Scenario, set: Mapping[str, Any] | None = None, *,
     is the status of its point."""
     named, text = command.scenario_argument(scenario)
     options = command.common_options(mode, parameters)
-    options += [f"--set={key}={_values(key, value)}" for key, value in (set or {}).items()]
-    options += [f"--bisect={key}={value}" for key, value in (bisect or {}).items()]
+    options += [f"--set={key}={_values(key, value)}" for key, value in command.keys_of(set).items()]
+    options += [f"--bisect={key}={value}" for key, value in command.keys_of(bisect).items()]
     options += [f"--{name}={number}" for name, number in (("runs", runs), ("seed", seed), ("jobs", jobs))
                 if number is not None]
     if junit is not None:
