@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -255,14 +256,56 @@ bool wait_until_said(struct process *p, const char *text, double seconds)
     return wait_until(is_said_or_ended, &expected, seconds) && has_said(p, text);
 }
 
+/* Opens the memory file of the process's run, by its link in /proc; -1: there is none yet. */
+static int open_state(pid_t pid)
+{
+    char pattern[32], target[64] = "";
+    glob_t links;
+    int file = -1;
+
+    snprintf(pattern, sizeof pattern, "/proc/%d/fd/*", (int)pid);
+    if (glob(pattern, 0, NULL, &links))
+        return -1;
+    for (size_t i = 0; i < links.gl_pathc && file < 0; i++) {
+        const ssize_t length = readlink(links.gl_pathv[i], target, sizeof target - 1);
+        target[length < 0 ? 0 : length] = '\0';
+        if (strncmp(target, "/memfd:" HIL_STATE_NAME " ", sizeof "/memfd:" HIL_STATE_NAME) == 0)
+            file = open(links.gl_pathv[i], O_RDONLY | O_CLOEXEC);
+    }
+    globfree(&links);
+    return file;
+}
+
+bool attach_run(const struct process *p, struct hil_attached *run)
+{
+    const int file = open_state(p->pid), rc = file < 0 ? file : hil_state_attach(run, file);
+
+    if (file >= 0)
+        close(file);
+    return rc == 0;
+}
+
 bool is_running(void *process)
 {
-    char *text = read_text(((struct process *)process)->err_path), *rest = text, *line;
+    const uint64_t some_ns = 100000000;
+    struct hil_attached run;
     bool running = false;
 
-    while ((line = strsep(&rest, "\n")))
-        running |= strstr(line, "  missed ") && strtod(line, NULL) > 0;
-
-    free(text);
+    if (attach_run(process, &run)) {
+        running = atomic_load(&run.state->elapsed_ns) >= some_ns;
+        hil_state_detach(&run);
+    }
     return running || has_ended(process);
+}
+
+uint64_t last_steps_of(const struct process *p)
+{
+    struct hil_attached run;
+    uint64_t steps = 0;
+
+    if (attach_run(p, &run)) {
+        steps = run.state->nodes[run.node_count - 1].progress.steps;
+        hil_state_detach(&run);
+    }
+    return steps;
 }

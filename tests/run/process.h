@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "harness/run/state.h"
+
 /* An argument list that grows. The first is the program's name: this project's programs
  * are taken from $HILOCO_BUILD (default: build), others from the path. */
 struct arguments {
@@ -68,8 +70,13 @@ bool wait_until(bool (*condition)(void *arg), void *arg, double seconds);
 bool has_said(const struct process *p, const char *text);
 bool wait_until_said(struct process *p, const char *text, double seconds);
 
-/* A condition: the launcher, which reports every second, has said that its loops run; or it has
- * ended. */
+/* The state that this launcher shares, to be detached; false: there is none yet. */
+bool attach_run(const struct process *p, struct hil_attached *run);
+
+/* A condition: the loops of this launcher have run for some steps; or it has ended. */
 bool is_running(void *process);
+
+/* How many steps the last of its nodes has run, by what it told last. */
+uint64_t last_steps_of(const struct process *p);
 
 #endif

@@ -576,7 +576,7 @@ Test(programs, an_interrupt_keeps_what_virtual_time_recorded)
                                  out);
     struct process p = start(&a);
 
-    cr_assert(wait_until_said(&p, " of ", 60));
+    cr_assert(wait_until(is_running, &p, 60));
     kill(p.pid, SIGINT);
     struct ended e = finish(&p);
     expect_status(&e, 130);

@@ -672,45 +672,31 @@ Test(real_time, a_plant_that_stands_still_is_in_the_record)
     "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
     "--set converters.cpu=-1 --set duration_s=120 "
 
-/* What a run's launcher reported last, on which of its lines. */
-struct report {
-    struct process *process;
-    unsigned after; /* this many lines */
+/* A run whose voltage is to be right after this many steps of the last node of a program. */
+struct settling {
+    const struct process *run, *program;
+    uint64_t steps;
 };
-
-static unsigned read_report(struct process *p, double *volts)
-{
-    char *text = read_text(p->err_path), *rest = text, *line;
-    unsigned lines = 0;
-
-    while ((line = strsep(&rest, "\n"))) {
-        char *of = strstr(line, " V  missed ") ? strstr(line, " s ") : NULL;
-        if (!of)
-            continue;
-        *volts = strtod(of + 3, NULL);
-        lines++;
-    }
-    free(text);
-    return lines;
-}
 
 static bool is_settled(void *arg)
 {
-    struct report *r = arg;
-    double volts = 0;
+    const struct settling *s = arg;
+    struct hil_attached run;
 
-    return (read_report(r->process, &volts) > r->after && fabs(volts - 240) < 5) ||
-           has_ended(r->process);
+    if (last_steps_of(s->program) < s->steps || !attach_run(s->run, &run))
+        return has_ended(s->run);
+    const double volts = atomic_load(&run.state->recent.value);
+    hil_state_detach(&run);
+    return fabs(volts - 240) < 5;
 }
 
-/* However slow this machine is: some lines after now the voltage is what it should be. */
-static void expect_to_settle(struct process *p)
+/* However slow this machine is: half a second of steps after now. */
+static void expect_to_settle(const struct process *run, const struct process *program)
 {
-    double volts;
-    struct report r = {p, read_report(p, &volts) + 3};
+    struct settling s = {run, program, last_steps_of(program) + 1000};
 
-    cr_expect(wait_until(is_settled, &r, 60), "it does not settle");
-    cr_expect_not(has_ended(p));
+    cr_expect(wait_until(is_settled, &s, 60), "it does not settle");
+    cr_expect_not(has_ended(run));
 }
 
 /* All of them came back, and after that the voltage was where it should be. */
@@ -743,9 +729,10 @@ Test(real_time, a_killed_converter_process_is_started_again)
 
     f = (struct family){.parent = p.pid};
     cr_assert(wait_until(find_children, &f, 30), "the launcher has no children");
-    expect_to_settle(&p);
+    expect_to_settle(&p, &p);
     kill(f.children[CONVERTERS], SIGKILL);
-    expect_to_settle(&p);
+    cr_assert(wait_until_said(&p, "started again", 60));
+    expect_to_settle(&p, &p);
     kill(p.pid, SIGINT);
     struct ended e = finish(&p);
     expect_status(&e, 130);
@@ -787,12 +774,12 @@ static void expect_return_by_hand(int signal, int status)
     struct process all = start_patient(controller()), lower = start_patient(LOWER);
     struct process upper = start_patient(UPPER);
 
-    expect_to_settle(&all);
+    expect_to_settle(&all, &upper);
     kill(upper.pid, signal);
     struct ended e = finish(&upper);
     expect_status(&e, status);
     upper = start_patient(UPPER);
-    expect_to_settle(&all);
+    expect_to_settle(&all, &upper);
     kill(upper.pid, SIGINT);
     kill(lower.pid, SIGINT);
     kill(all.pid, SIGINT);

@@ -140,7 +140,7 @@ Test(together, a_bystander_of_a_refusal_says_who_left)
 
 #define STILL                                                                                      \
     "hiloco run configs/dcdc20.yaml --mode realtime --set controller.period_us=2000 --set "        \
-    "converters.period_us=500 --set duration_s=100 --set hang_limit_s=5 " OF_ANY_CPU
+    "converters.period_us=500 --set duration_s=100 --set hang_limit_s=2 " OF_ANY_CPU
 
 /* Starts a run, and stops one of its processes for good. */
 static struct process stop_for_good(unsigned which, const char *options)
@@ -171,7 +171,7 @@ Test(together, a_converter_process_that_stands_still_ends_the_run)
 
     expect_status(&e, 1);
     expect_said(&e, "converter[0-19] (process ");
-    expect_said(&e, ") stood still for 5 s, and was killed");
+    expect_said(&e, ") stood still for 2 s, and was killed");
     expect_hung("converter[0-19]");
 }
 
@@ -181,7 +181,7 @@ Test(together, a_controller_process_that_stands_still_ends_the_run)
     struct ended e = finish(&p);
 
     expect_status(&e, 1);
-    expect_said(&e, ") stood still for 5 s, and was killed");
+    expect_said(&e, ") stood still for 2 s, and was killed");
     expect_hung("controller");
 }
 
@@ -189,7 +189,7 @@ Test(together, a_converter_process_that_stands_still_is_started_again)
 {
     struct process p = stop_for_good(CONVERTERS, "--set on_lost=restart");
 
-    cr_assert(wait_until_said(&p, "stood still for 5 s, and was killed; started again", 60));
+    cr_assert(wait_until_said(&p, "stood still for 2 s, and was killed; started again", 60));
     cr_assert_not(has_ended(&p));
     kill(p.pid, SIGINT);
     struct ended e = finish(&p);

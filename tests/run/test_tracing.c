@@ -57,6 +57,11 @@ TestSuite(tracing, ALONE, .init = open_tracing, .fini = workspace_close);
     "hiloco run configs/dcdc20-nominal.yaml --mode realtime --set duration_s=0.2 "                 \
     "--set converters.count=2 --set controller.period_us=400 --set converters.period_us=200 "
 
+/* Loops that leave the cores to others, such as LTTng's daemon. */
+#define SHARED                                                                                     \
+    "--set controller.wait=hybrid --set converters.wait=hybrid --set controller.priority=0 "       \
+    "--set converters.priority=0 "
+
 /* --- what babeltrace2 reads ------------------------------------------------------------------- */
 
 static char *trace_text(const char *out)
@@ -257,7 +262,7 @@ Test(tracing, only_the_newest_events_are_kept)
 Test(tracing, the_newest_events_are_saved_when_somebody_asks)
 {
     const char *out = in_workspace("out");
-    struct arguments a = command(SLOW "--set duration_s=60 --trace --out %s", out);
+    struct arguments a = command(SLOW SHARED "--set duration_s=60 --trace --out %s", out);
     struct process p = start(&a);
 
     cr_expect(wait_until(is_running, &p, 30));
@@ -392,12 +397,10 @@ Test(tracing, a_process_that_joins_is_traced_without_other_runs)
 {
     char *example = read_text("docs/examples/node/bench.yaml"), text[4000];
     const char *out = in_workspace("out");
-    struct arguments other =
-        command("hiloco run configs/quickstart.yaml --mode realtime --set duration_s=600 --trace "
-                "--set controller.period_us=1000 --set converters.period_us=1000 "
-                "--set controller.wait=hybrid --set converters.wait=hybrid "
-                "--set controller.priority=0 --set converters.priority=0 --out %s",
-                in_workspace("other"));
+    struct arguments other = command(
+        "hiloco run configs/quickstart.yaml --mode realtime --set duration_s=600 --trace "
+        "--set controller.period_us=1000 --set converters.period_us=1000 " SHARED "--out %s",
+        in_workspace("other"));
     struct process beside = start(&other);
 
     cr_assert(wait_until(is_running, &beside, 60), "it does not begin");

@@ -401,7 +401,7 @@ Test(watchdogs, an_interrupt_is_a_clean_stop)
                 in_workspace("out"));
     struct process p = start(&a);
 
-    cr_assert(wait_until_said(&p, "\n", 60));
+    cr_assert(wait_until(is_running, &p, 60));
     kill(p.pid, SIGINT);
     struct ended e = finish(&p);
     expect_status(&e, 130);
@@ -468,7 +468,7 @@ Test(watchdogs_real_time, a_frozen_controller_makes_converters_safe)
 {
     struct family c;
     struct process p = signal_one(CONTROLLER, SIGSTOP,
-                                  "--set duration_s=5 --set converters.age_limit_us=300000 --set "
+                                  "--set duration_s=2 --set converters.age_limit_us=300000 --set "
                                   "converters.on_old=safe --set recording.converter_decimation=1",
                                   ".duty was older than", &c);
 
@@ -488,7 +488,7 @@ Test(watchdogs_real_time, dead_converters_are_too_old_for_the_controller)
 {
     struct family c;
     struct process p = signal_one(CONVERTERS, SIGKILL,
-                                  "--set duration_s=5 --set on_lost=restart --set "
+                                  "--set duration_s=2 --set on_lost=restart --set "
                                   "controller.age_limit_us=15000",
                                   ".voltage_v was older than", &c);
     finish(&p);
