@@ -690,10 +690,10 @@ static bool is_settled(void *arg)
     return fabs(volts - 240) < 5;
 }
 
-/* However slow this machine is: half a second of steps after now. */
+/* However slow this machine is: some steps after now. */
 static void expect_to_settle(const struct process *run, const struct process *program)
 {
-    struct settling s = {run, program, last_steps_of(program) + 1000};
+    struct settling s = {run, program, last_steps_of(program) + 200};
 
     cr_expect(wait_until(is_settled, &s, 60), "it does not settle");
     cr_expect_not(has_ended(run));
@@ -706,8 +706,10 @@ static void expect_return(const char *out, unsigned count)
     json_t *each = json_at(summary, "losses.each"), *one;
     size_t i;
 
-    cr_expect_eq(number_at(summary, "losses.lost"), count);
-    cr_expect_eq(number_at(summary, "losses.back"), count);
+    cr_expect_eq(number_at(summary, "losses.lost"), count, "%g are lost",
+                 number_at(summary, "losses.lost"));
+    cr_expect_eq(number_at(summary, "losses.back"), count, "%g are back",
+                 number_at(summary, "losses.back"));
     cr_assert_eq(json_array_size(each), count);
     json_array_foreach(each, i, one)
     {
