@@ -2,7 +2,8 @@
  * From w, a trial with one rung gives w at a later instant, and the tests say whether a diode
  * should have changed by then. If none should, the trial is taken. Else the way there is halved,
  * again and again: a rung that ends before the violation is taken, and one that does not is halved.
- * In the last rung a secant gives the instant.
+ * In the last rung a secant gives the instant. Most ways there are shorter: where the course is
+ * smooth over some nanoseconds, a cubic gives w at any instant of them: glide().
  *
  * A diode that leaves its place and comes back within a rung is seen by its speeds at both ends:
  * may_dip(). Rungs that are short against all that rings (cir_configuration.longest) take care of
@@ -21,15 +22,33 @@ enum {
     FLIPS_MOST = 400,
     PATIENCE = 16, /* flips after which the tolerance doubles */
     WIDENINGS = 8, /* how often it does */
+    NEWTON_STEPS = 8,
 };
 
 /* The rate of a test below which it is standing still: it stays within the tolerance for so long.
  */
 #define STILL_S 1e-6
 
+/* The longest time in which w may be smooth, how smooth it must be, and how much shorter the next
+ * time to try is when it is not. */
+#define GLIDE_S 40e-9
+#define SMOOTH  1e-10
+#define ROUGHER 32
+
 /* The longest rung in which a secant may find a crossing, and how far off it may be. */
 #define SECANT_S 30e-12
 #define OFF_S    3e-15
+
+/* As fmin() and fmax() of numbers, without a call. */
+static inline double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
@@ -93,7 +112,7 @@ int cir_resolve(struct cir_stage *s, uint64_t on_threshold)
         const uint64_t bits = flips(s, on_threshold, i < FLIPS_TOGETHER);
         if (!bits) {
             for (unsigned k = 0; k < s->network->diode_count; k++)
-                s->floors[k] = fmin(s->tests[k], 0);
+                s->floors[k] = lesser(s->tests[k], 0);
             return 0;
         }
         if (i % PATIENCE == PATIENCE - 1 && i < WIDENINGS * PATIENCE)
@@ -137,12 +156,12 @@ static bool is_beyond(const struct cir_stage *s, unsigned i)
  * way would show in the speed at the beginning. */
 static bool may_dip(double from, double fall, double to, double rise, double length_s, double least)
 {
-    const double speed = fmax(fabs(fall), fabs(rise)), change = to - from;
+    const double speed = greater(fabs(fall), fabs(rise)), change = to - from;
     const double unexplained = fabs(change - length_s * (fall + rise) / 2);
 
-    if (fmin(from, to) - speed * length_s >= least)
+    if (lesser(from, to) - speed * length_s >= least)
         return false;
-    if (unexplained > fmax(fabs(change), length_s * speed) / 8 + fabs(least))
+    if (unexplained > greater(fabs(change), length_s * speed) / 8 + fabs(least))
         return true;
     return fall < 0 && rise > 0 && from + fall * (change - rise * length_s) / (fall - rise) < least;
 }
@@ -165,15 +184,19 @@ static enum verdict judge(const struct cir_stage *s, double length_s)
 
 static void take_trial(struct cir_stage *s, double at_s)
 {
-    memcpy(s->w, s->trial, s->network->moving_count * sizeof *s->w);
-    memcpy(s->tests, s->trial_tests, 2 * s->network->diode_count * sizeof *s->tests);
+    double *const w = s->w, *const tests = s->tests; /* what does not move is the same in both */
+
+    s->w = s->trial;
+    s->trial = w;
+    s->tests = s->trial_tests;
+    s->trial_tests = tests;
     s->at_s = at_s;
 }
 
 /* The share of the way to the trial at which a diode that must not stay is on its threshold. */
 static double crossing(const struct cir_stage *s, unsigned i)
 {
-    const double from = fmax(s->tests[i], 0), to = s->trial_tests[i];
+    const double from = greater(s->tests[i], 0), to = s->trial_tests[i];
 
     return is_beyond(s, i) ? from / (from - to) : INFINITY;
 }
@@ -188,10 +211,25 @@ static bool is_straight(const struct cir_stage *s, double length_s)
         return false;
     for (unsigned i = 0; i < count; i++) {
         const double from = s->tests[count + i], to = s->trial_tests[count + i];
-        if (is_beyond(s, i) && fabs(to - from) * length_s > 8 * OFF_S * fmax(fabs(from), fabs(to)))
+        if (is_beyond(s, i) &&
+            fabs(to - from) * length_s > 8 * OFF_S * greater(fabs(from), fabs(to)))
             return false;
     }
     return true;
+}
+
+/* Changes diodes at the present instant. If nothing changes then, the crossing was rounding, and
+ * the tolerance was too small: it holds for this period. */
+static int change(struct cir_stage *s, uint64_t crossed, uint64_t first)
+{
+    const uint64_t before = s->key;
+
+    s->events++;
+    s->key ^= crossed;
+    const int rc = cir_resolve(s, first);
+    if (s->key == before)
+        s->tolerance *= 2;
+    return rc;
 }
 
 /* The trial goes past the instant at which a diode changes: goes there, and changes it. Those that
@@ -199,7 +237,6 @@ static bool is_straight(const struct cir_stage *s, double length_s)
  * then, the crossing was rounding, and the tolerance was too small: it holds for this period. */
 static int commutate(struct cir_stage *s, double length_s)
 {
-    const uint64_t before = s->key;
     uint64_t crossed = 0, first = 0;
     double share = INFINITY;
 
@@ -214,15 +251,8 @@ static int commutate(struct cir_stage *s, double length_s)
     for (unsigned i = 0; i < s->network->moving_count; i++)
         s->w[i] += share * (s->trial[i] - s->w[i]);
     s->at_s += share * length_s;
-    s->events++;
-    s->key ^= crossed;
-    const int rc = cir_resolve(s, first);
-    if (s->key == before)
-        s->tolerance *= 2;
-    return rc;
+    return change(s, crossed, first);
 }
-
-/* --- to an instant ---------------------------------------------------------------------------- */
 
 /* The longest rung that fits into a time; the number of rungs: none does. */
 static unsigned fitting_rung(const struct cir_stage *s, double length_s, unsigned from)
@@ -231,6 +261,139 @@ static unsigned fitting_rung(const struct cir_stage *s, double length_s, unsigne
         from++;
     return from;
 }
+
+/* --- a smooth course -------------------------------------------------------------------------- */
+
+/* Follows w through one rung: a cubic through where it is in a quarter, in half and in all of it.
+ */
+static void follow(struct cir_stage *s, double share)
+{
+    const double x = share, bend = 64.0 / 3 * x * (x - 0.5) * (x - 1);
+
+    for (unsigned i = 0; i < s->network->moving_count; i++) {
+        const double whole = s->course[0][i], half = s->course[1][i];
+        const double error = s->course[2][i] - (0.75 * half - 0.125 * whole);
+        s->trial[i] = s->w[i] + x * (4 * half - whole + x * (2 * whole - 4 * half)) + bend * error;
+    }
+    test(s, s->trial_tests, s->trial);
+}
+
+/* Whether a parabola through half and all of the rung is right in a quarter of it, too. Then the
+ * cubic is better by far. */
+static bool is_smooth(struct cir_stage *s, unsigned rung)
+{
+    const struct cir_maker *m = &s->pool.maker;
+    const unsigned w = m->network->w_count;
+
+    s->trials++;
+    for (unsigned k = 0; k < 3; k++)
+        cir_apply(s->course[k], &s->now->rungs[(size_t)(rung + k) * m->moving_rows * w],
+                  m->moving_rows, w, s->w);
+    for (unsigned i = 0; i < m->network->moving_count; i++) {
+        const double whole = s->course[0][i], half = s->course[1][i];
+        const double error = fabs(s->course[2][i] - (0.75 * half - 0.125 * whole));
+        if (error > SMOOTH * (fabs(s->w[i]) + fabs(whole) + s->tolerance))
+            return false;
+    }
+    return true;
+}
+
+/* The diode beyond its threshold that was the first to pass it, by the speeds; -1: no one is, or
+ * one comes back. */
+static int first_beyond(const struct cir_stage *s)
+{
+    const unsigned count = s->network->diode_count;
+    double longest_s = -1;
+    int first = -1;
+
+    for (unsigned i = 0; i < count; i++) {
+        const double rate = s->trial_tests[count + i];
+        if (!is_beyond(s, i))
+            continue;
+        if (rate >= 0)
+            return -1;
+        if (s->trial_tests[i] / rate > longest_s) {
+            longest_s = s->trial_tests[i] / rate;
+            first = (int)i;
+        }
+    }
+    return first;
+}
+
+/* Goes back from a share of the rung at which a diode is beyond its threshold to where the first
+ * one passes it. Returns that share, or -1: it is not found. */
+static double find_crossing(struct cir_stage *s, double share, double rung_s, int *diode_at)
+{
+    const unsigned count = s->network->diode_count;
+    int i;
+
+    for (int round = 0; (i = first_beyond(s)) >= 0; round++) {
+        double step_s = INFINITY;
+        for (int k = 0; fabs(step_s) > OFF_S; k++) {
+            const double rate = s->trial_tests[count + (unsigned)i];
+            if (k == NEWTON_STEPS || round == NEWTON_STEPS || rate >= 0)
+                return -1;
+            step_s = s->trial_tests[i] / rate;
+            share -= step_s / rung_s;
+            if (share <= 0) {
+                share = 0;
+                step_s = 0;
+            }
+            follow(s, share);
+        }
+        *diode_at = i;
+    }
+    return share;
+}
+
+/* Changes the diode on its threshold, and on trial those that pass theirs at the same instant. */
+static int change_on_course(struct cir_stage *s, int first)
+{
+    const unsigned count = s->network->diode_count;
+    const uint64_t bit = (uint64_t)1 << diode(s, (unsigned)first)->device;
+    uint64_t crossed = bit;
+
+    for (unsigned i = 0; i < count; i++) {
+        const double rate = s->trial_tests[count + i];
+        if (rate < 0 && s->trial_tests[i] <= -rate * CIR_SAME_S(s->start_s))
+            crossed |= (uint64_t)1 << diode(s, i)->device;
+    }
+    memcpy(s->w, s->trial, s->network->moving_count * sizeof *s->w);
+    return change(s, crossed, bit);
+}
+
+enum course { ARRIVED, CHANGED, ROUGH };
+
+/* Goes to an instant that is not far, or to where a diode changes before, if w goes there smoothly.
+ */
+static enum course glide(struct cir_stage *s, double end_s, int *rc)
+{
+    const struct cir_maker *m = &s->pool.maker;
+    const double left_s = end_s - s->at_s;
+    unsigned rung = fitting_rung(s, left_s, s->now->longest);
+    int first = -1;
+
+    if (rung < m->rung_count && m->rung_s[rung] < left_s)
+        rung -= rung > 0;
+    if (rung + 2 >= m->rung_count || m->rung_s[rung] < left_s || !is_smooth(s, rung))
+        return ROUGH;
+    follow(s, left_s / m->rung_s[rung]);
+    enum verdict verdict = judge(s, left_s);
+    if (verdict == FREE) {
+        take_trial(s, end_s);
+        return ARRIVED;
+    }
+    if (verdict == DOUBTFUL)
+        return ROUGH;
+    const double share = find_crossing(s, left_s / m->rung_s[rung], m->rung_s[rung], &first);
+    if (share < 0 || first < 0 || judge(s, share * m->rung_s[rung]) != FREE)
+        return ROUGH;
+    s->at_s += share * m->rung_s[rung];
+    *rc = change_on_course(s, first);
+    return CHANGED;
+}
+
+/* --- to an instant ---------------------------------------------------------------------------- */
 
 /* When a period needs too much, diodes are let go until its end: the configuration stays,
  * and that is counted. */
@@ -266,13 +429,23 @@ int cir_advance_to(struct cir_stage *s, double target_s)
     const unsigned last = s->pool.maker.rung_count - 1;
     const double last_s = s->pool.maker.rung_s[last];
     double violated_s = INFINITY; /* an instant at which a diode is known to be wrong */
+    double smooth_s = GLIDE_S;    /* a time for which the course may be smooth */
     unsigned least = 0;           /* the longest rung to try next */
     int rc = 0;
 
     while (!rc && s->at_s < target_s) {
         if (s->events >= EVENTS_MOST || s->trials >= TRIALS_MOST + (2u << s->now->longest))
             return hold_on(s, target_s);
-        const double end_s = fmin(target_s, violated_s), left_s = end_s - s->at_s;
+        const double end_s = lesser(target_s, violated_s), left_s = end_s - s->at_s;
+        if (left_s <= smooth_s) {
+            const enum course course = glide(s, end_s, &rc);
+            smooth_s = course == ROUGH ? left_s / ROUGHER : GLIDE_S;
+            if (course != ROUGH) {
+                violated_s = INFINITY;
+                least = 0;
+                continue;
+            }
+        }
         const unsigned rung = choose_rung(s, left_s, least, violated_s <= target_s);
         const bool ends = rung == last && left_s <= last_s * (1 + 1e-12);
         const double rung_s = s->pool.maker.rung_s[rung], length_s = ends ? left_s : rung_s;
@@ -283,7 +456,7 @@ int cir_advance_to(struct cir_stage *s, double target_s)
             violated_s = INFINITY;
             least = 0;
         } else if (verdict == VIOLATED) {
-            violated_s = fmin(s->at_s + length_s, target_s);
+            violated_s = lesser(s->at_s + length_s, target_s);
         } else if (verdict == DOUBTFUL && rung < last) {
             least = rung + 1;
         } else {

@@ -284,9 +284,11 @@ static int allocate_vectors(struct cir_stage *s)
     s->trial_tests = allocate(s, m->test_rows, sizeof(double));
     s->floors = allocate(s, m->test_rows, sizeof(double));
     s->outputs = allocate(s, m->output_rows, sizeof(double));
+    for (unsigned i = 0; i < 3; i++)
+        s->course[i] = allocate(s, m->moving_rows, sizeof(double));
     s->units = allocate(s, unit_count(s), sizeof *s->units);
     return s->w && s->trial && s->change && s->tests && s->trial_tests && s->floors && s->outputs &&
-                   s->units
+                   s->course[0] && s->course[1] && s->course[2] && s->units
                ? 0
                : -ENOMEM;
 }
@@ -446,6 +448,7 @@ int cir_stage_restore(struct cir_stage *s, const void *bytes, size_t size)
     s->start_s = saved.start_s;
     s->at_s = saved.at_s;
     memcpy(s->w, from, s->network->w_count * sizeof *s->w);
+    memcpy(s->trial, s->w, s->network->w_count * sizeof *s->w);
     from += s->network->w_count * sizeof *s->w;
     for (unsigned i = 0; i < s->timer_count; i++) {
         struct saved_timer timer;

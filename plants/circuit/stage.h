@@ -28,6 +28,7 @@ struct cir_stage {
     const double *inputs;        /* of the period, while it lasts */
     double *w, *trial, *change;  /* now; after a rung; their difference */
     double *tests, *trial_tests; /* likewise */
+    double *course[3];           /* how far w comes in a rung, in half of it, and in a quarter */
     double *floors;              /* of the diodes: how far each may be beyond its threshold */
     double *outputs;
     double tolerance;    /* of a test, from the size of w */
