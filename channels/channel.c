@@ -1,12 +1,5 @@
-/*
- * Setup by the handshake of packet.h, and the operations on regions.
- *
- * An endpoint that joins sends each member a join with the regions that it expects there. The
- * member answers with a connect, which says where they are. The member may not have its endpoint
- * yet; it then sends a join of its own later, and gets one in return. A member has been met when
- * both directions are done: it has joined here, and its regions are known here. Endpoints that
- * differ in their regions or in their agreement refuse one another.
- */
+/* The endpoint of a channel: its name, members and regions, and what happens to it as peers come
+ * and go. How endpoints meet is in handshake.c. */
 #include "loco/channel.h"
 
 #include <errno.h>
@@ -19,14 +12,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "agreement.h"
 #include "core.h"
 #include "fabric/by_node_make.h"
-#include "fabric/words.h"
+#include "handshake.h"
 #include "operation.h"
 #include "packet.h"
 #include "room.h"
-#include "thread_links.h"
 
 /* --- names -------------------------------------------------------------------------- */
 
@@ -35,7 +26,7 @@ static int channel_by_name(const void *a, const void *b)
     return strcmp(((const struct loco_channel *)a)->name, ((const struct loco_channel *)b)->name);
 }
 
-static struct loco_channel *channel_find(const struct loco_manager *m, const char *name)
+struct loco_channel *loco_channel_find(const struct loco_manager *m, const char *name)
 {
     const struct loco_channel key = {.name = (char *)name};
     void *found = tfind(&key, &m->channels, channel_by_name);
@@ -105,11 +96,14 @@ int loco_channel_check(const struct loco_channel *c)
     return 0;
 }
 
+bool loco_member_stays_lost(const struct loco_channel *c, const struct loco_member *member)
+{
+    return loco_member_lost(member) && !member->away && !c->takes_back;
+}
+
 /* --- errors of setup ---------------------------------------------------------------- */
 
-/* From now on loco_manager_ready returns the error, until all channels that met one are ended. A
- * lost peer does not hide another error. */
-static void channel_fail(struct loco_channel *c, int error)
+void loco_channel_fail(struct loco_channel *c, int error)
 {
     struct loco_manager *m = c->mgr;
 
@@ -125,303 +119,6 @@ static void channel_forgive(struct loco_channel *c)
 
     if (c->failed && --m->failed == 0)
         m->channel_error = 0;
-}
-
-/* --- messages ----------------------------------------------------------------------- */
-
-static void channel_send(struct loco_channel *c, const struct loco_member *member,
-                         struct loco_packet *p, size_t body)
-{
-    struct loco_manager *m = c->mgr;
-
-    const struct loco_peer *peer = loco_by_node_find(&m->peers, member->node);
-    if (!peer->up)
-        return; /* peer_up sends the join again */
-    p->head.from = c->endpoint;
-    p->head.to = member->endpoint;
-    p->head.agreement = c->agreement.hash;
-    snprintf(p->head.name, sizeof p->head.name, "%s", c->name);
-    int rc = m->fabric->ops->send(m->node, member->node, p, sizeof p->head + body);
-    if (!rc || rc == -ECONNRESET)
-        return;
-    if (!c->failed)
-        loco_log(m, LOCO_ERROR, "channel %s: cannot send to node %u: %s", c->name, member->node,
-                 strerror(-rc));
-    channel_fail(c, rc);
-}
-
-static void channel_send_regions(struct loco_channel *c, const struct loco_member *member,
-                                 enum loco_packet_kind kind)
-{
-    struct loco_packet p = {.head.kind = kind};
-    unsigned n = 0;
-
-    for (const struct loco_region *r = c->regions; r; r = r->next, n++) {
-        p.regions[n] = (struct loco_packet_region){.size = r->size, .where = r->where};
-        memcpy(p.regions[n].name, r->name, strlen(r->name));
-    }
-    p.head.region_count = n;
-    channel_send(c, member, &p, n * sizeof p.regions[0]);
-}
-
-static void channel_refuse(struct loco_channel *c, const struct loco_member *member,
-                           const char *text)
-{
-    struct loco_packet p = {.head.kind = LOCO_REFUSE};
-
-    loco_log(c->mgr, LOCO_ERROR, "channel %s: node %u %s", c->name, member->node, text);
-    channel_fail(c, -EPROTO);
-    snprintf(p.text, sizeof p.text, "%s", text);
-    channel_send(c, member, &p, sizeof p.text);
-}
-
-static struct loco_region *channel_find_region(const struct loco_channel *c, const char *name)
-{
-    struct loco_region *r = c->regions;
-
-    while (r && strcmp(r->name, name) != 0)
-        r = r->next;
-    return r;
-}
-
-/* Whether this endpoint has each region that the peer expects of it. */
-static bool channel_regions_match(struct loco_channel *c, const struct loco_member *member,
-                                  const struct loco_packet *p)
-{
-    char text[200];
-
-    for (unsigned i = 0; i < p->head.region_count; i++) {
-        const struct loco_packet_region *theirs = &p->regions[i];
-        const struct loco_region *ours = channel_find_region(c, theirs->name);
-        if (ours && ours->size == theirs->size)
-            continue;
-        if (ours)
-            snprintf(text, sizeof text,
-                     "expects region %s.%s of %llu bytes, but node %u made it %zu bytes", c->name,
-                     theirs->name, (unsigned long long)theirs->size, c->mgr->id, ours->size);
-        else
-            snprintf(text, sizeof text, "expects region %s.%s, which node %u does not have",
-                     c->name, theirs->name, c->mgr->id);
-        channel_refuse(c, member, text);
-        return false;
-    }
-    return true;
-}
-
-/* --- agreement ---------------------------------------------------------------------- */
-
-void loco_channel_agree_on(struct loco_channel *c, const char *format, ...)
-{
-    char *lines = c->name + strlen(c->name) + 1;
-    va_list args;
-
-    va_start(args, format);
-    const int length = vsnprintf(lines, LOCO_OPTIONS_MAX, format, args);
-    va_end(args);
-    const size_t kept = length < LOCO_OPTIONS_MAX ? (size_t)length : LOCO_OPTIONS_MAX - 1;
-    const struct loco_agreement agreement = {lines, kept, XXH3_64bits(lines, kept)};
-    loco_channel_agree(c, &agreement);
-}
-
-static void channel_send_lines(struct loco_channel *c, const struct loco_member *member,
-                               uint64_t offset)
-{
-    struct loco_packet p = {.head.kind = LOCO_LINES, .lines.offset = offset};
-
-    loco_agreement_take(&c->agreement, offset, p.lines.text, sizeof p.lines.text);
-    channel_send(c, member, &p, sizeof p.lines);
-}
-
-/* Whether the sender of a join or connect agrees with this endpoint. If not, this sends it the
- * first lines of the agreement, and the caller ignores the message. */
-static bool channel_agrees(struct loco_channel *c, struct loco_member *member,
-                           const struct loco_packet *p)
-{
-    if (p->head.agreement == c->agreement.hash)
-        return true;
-    member->endpoint = p->head.from;
-    if (!member->refused)
-        channel_send_lines(c, member, 0);
-    return false;
-}
-
-/* Compares the lines, and answers with the next ones. The answer goes out before a difference is
- * reported, as this node may then leave. */
-static void channel_on_lines(struct loco_channel *c, struct loco_member *member,
-                             const struct loco_packet *p)
-{
-    struct loco_difference d;
-    uint64_t offset = p->lines.offset;
-
-    if (member->refused)
-        return;
-    member->endpoint = p->head.from;
-    member->refused = loco_agreement_differs(&c->agreement, &offset, p->lines.text, &d);
-    channel_send_lines(c, member, offset);
-    if (!member->refused)
-        return;
-    if (c->ops && c->ops->on_disagree)
-        c->ops->on_disagree(c, member->node, d.here, d.there);
-    else
-        loco_log(c->mgr, LOCO_ERROR, "channel %s: node %u does not agree: '%s' here, '%s' there",
-                 c->name, member->node, d.here, d.there);
-    channel_fail(c, -EPROTO);
-}
-
-/* --- joining and connecting ----------------------------------------------------------- */
-
-static void channel_check_ready(struct loco_channel *c, struct loco_member *member)
-{
-    if (member->met || !member->joined || !loco_member_connected(member))
-        return;
-    member->met = true;
-    if (--c->missing == 0)
-        c->mgr->unready--;
-}
-
-static void channel_on_join(struct loco_channel *c, unsigned i, const struct loco_packet *p)
-{
-    struct loco_member *member = &c->members[i];
-    bool again = member->joined && member->endpoint == p->head.from;
-
-    member->endpoint = p->head.from;
-    if (!channel_regions_match(c, member, p))
-        return;
-    if (!again && c->ops && c->ops->on_join)
-        c->ops->on_join(c, member->node);
-    channel_send_regions(c, member, LOCO_CONNECT);
-    if (again)
-        return;
-    member->joined = true;
-    /* This endpoint's first join may have reached the peer before that had an endpoint. */
-    if (!loco_member_connected(member))
-        channel_send_regions(c, member, LOCO_JOIN);
-    channel_check_ready(c, member);
-}
-
-/* Operations are checked against the region's size here, so the peer's has to be the same. */
-static bool channel_sizes_match(struct loco_channel *c, const struct loco_member *member,
-                                const struct loco_packet *p)
-{
-    for (unsigned n = 0; n < p->head.region_count; n++) {
-        const struct loco_packet_region *theirs = &p->regions[n];
-        const struct loco_region *ours = channel_find_region(c, theirs->name);
-        if (!ours || ours->size == theirs->size)
-            continue;
-        loco_log(c->mgr, LOCO_ERROR,
-                 "channel %s: node %u connects region %s of %llu bytes, and here it has %zu",
-                 c->name, member->node, theirs->name, (unsigned long long)theirs->size, ours->size);
-        channel_fail(c, -EPROTO);
-        return false;
-    }
-    return true;
-}
-
-/* Whether this node reaches the member's regions. On a coherent fabric it may have no room to map
- * them. */
-static bool channel_reaches(struct loco_channel *c, unsigned i, const struct loco_packet *p)
-{
-    char text[200];
-
-    if (!(c->mgr->fabric->capabilities & LOCO_COHERENT))
-        return true;
-    for (unsigned n = 0; n < p->head.region_count; n++) {
-        const struct loco_region *r = channel_find_region(c, p->regions[n].name);
-        if (!r || loco_region_reach(r, i))
-            continue;
-        snprintf(text, sizeof text, "has region %s.%s in memory that node %u cannot map", c->name,
-                 r->name, c->mgr->id);
-        channel_refuse(c, &c->members[i], text);
-        return false;
-    }
-    return true;
-}
-
-static void channel_on_connect(struct loco_channel *c, unsigned i, const struct loco_packet *p)
-{
-    struct loco_member *member = &c->members[i];
-
-    if (loco_member_connected(member) || !channel_sizes_match(c, member, p))
-        return;
-    if (member->endpoint != p->head.from)
-        member->joined = false; /* that was an earlier endpoint of the member */
-    member->endpoint = p->head.from;
-    for (unsigned n = 0; n < p->head.region_count; n++) {
-        struct loco_region *r = channel_find_region(c, p->regions[n].name);
-        if (r)
-            loco_copy(&r->peers[i], &p->regions[n].where, sizeof r->peers[i]);
-    }
-    if (!channel_reaches(c, i, p))
-        return;
-    int rc = loco_threads_link(c->mgr, member->node);
-    if (rc) {
-        loco_log(c->mgr, LOCO_ERROR, "channel %s: cannot open a link to node %u: %s", c->name,
-                 member->node, strerror(-rc));
-        channel_fail(c, rc);
-        return;
-    }
-    atomic_store_explicit(&member->incarnation, (member->incarnation + 1) | 1,
-                          memory_order_release);
-    loco_routes_renew();
-    if (c->ops && c->ops->on_connect)
-        c->ops->on_connect(c, member->node);
-    channel_check_ready(c, member);
-}
-
-/* Whether this endpoint does not take the member back, should it restart. It takes a member that
- * was lost earlier: with that one it has nothing in common yet. */
-static bool member_stays_lost(const struct loco_channel *c, const struct loco_member *member)
-{
-    return loco_member_lost(member) && !member->away && !c->takes_back;
-}
-
-/* Whether this endpoint has to ignore the message: it is for an earlier endpoint of the name, or
- * comes from a successor of the endpoint that this one is connected to, or from a lost member that
- * is not taken back. The next endpoint of this name may meet the sender. */
-static bool channel_is_for_another(const struct loco_channel *c, const struct loco_member *member,
-                                   const struct loco_packet_head *head)
-{
-    if (head->to ? head->to != c->endpoint : head->kind != LOCO_JOIN)
-        return true;
-    if (loco_member_connected(member))
-        return head->from != member->endpoint;
-    return member_stays_lost(c, member);
-}
-
-/* How many malformed messages are logged. A peer may send any number. */
-enum { MALFORMED_SAID = 8 };
-
-void loco_channels_message(struct loco_manager *m, uint32_t node, const void *message, size_t size)
-{
-    struct loco_packet p;
-
-    if (!loco_packet_read(&p, message, size)) {
-        if (m->malformed++ < MALFORMED_SAID)
-            loco_log(m, LOCO_ERROR, "node %u sent a malformed message of %zu bytes", node, size);
-        return;
-    }
-
-    struct loco_channel *c = channel_find(m, p.head.name);
-    if (!c || !c->joined)
-        return; /* this node's endpoint will send its own join */
-    int i = loco_channel_member(c, node);
-    if (i < 0)
-        return; /* the peer names more members than this endpoint */
-    if (channel_is_for_another(c, &c->members[i], &p.head))
-        return;
-    if (p.head.kind == LOCO_JOIN) {
-        if (channel_agrees(c, &c->members[i], &p))
-            channel_on_join(c, (unsigned)i, &p);
-    } else if (p.head.kind == LOCO_CONNECT) {
-        if (channel_agrees(c, &c->members[i], &p))
-            channel_on_connect(c, (unsigned)i, &p);
-    } else if (p.head.kind == LOCO_LINES) {
-        channel_on_lines(c, &c->members[i], &p);
-    } else {
-        loco_log(m, LOCO_ERROR, "channel %s: refused by node %u: node %u %s", c->name, node, m->id,
-                 p.text);
-        channel_fail(c, -EPROTO);
-    }
 }
 
 /* --- what happens to every channel -------------------------------------------------- */
@@ -477,12 +174,12 @@ static void channel_join_with(const void *tree_node, VISIT visit, void *closure)
     const struct about *n = closure;
     struct loco_member *member = &c->members[loco_channel_member(c, n->node)];
 
-    if ((visit != postorder && visit != leaf) || member_stays_lost(c, member))
+    if ((visit != postorder && visit != leaf) || loco_member_stays_lost(c, member))
         return;
     if (loco_member_lost(member))
         member_expect_again(c, member);
     if (c->joined)
-        channel_send_regions(c, member, LOCO_JOIN);
+        loco_channel_send_join(c, member);
 }
 
 void loco_channels_peer_up(struct loco_peer *peer, uint32_t node)
@@ -520,7 +217,7 @@ void loco_channels_mark_lost(struct loco_peer *peer, uint32_t node)
 static void channel_on_lost(struct loco_channel *c, uint32_t node)
 {
     if (c->missing && !c->members[loco_channel_member(c, node)].met)
-        channel_fail(c, -ECONNRESET);
+        loco_channel_fail(c, -ECONNRESET);
     if (c->ops && c->ops->on_lost)
         c->ops->on_lost(c, node);
 }
@@ -693,6 +390,19 @@ int loco_channel_region(struct loco_channel *c, const char *name, size_t size,
     return rc;
 }
 
+void loco_channel_agree_on(struct loco_channel *c, const char *format, ...)
+{
+    char *lines = c->name + strlen(c->name) + 1;
+    va_list args;
+
+    va_start(args, format);
+    const int length = vsnprintf(lines, LOCO_OPTIONS_MAX, format, args);
+    va_end(args);
+    const size_t kept = length < LOCO_OPTIONS_MAX ? (size_t)length : LOCO_OPTIONS_MAX - 1;
+    const struct loco_agreement agreement = {lines, kept, XXH3_64bits(lines, kept)};
+    loco_channel_agree(c, &agreement);
+}
+
 void loco_channel_join(struct loco_channel *c)
 {
     pthread_mutex_lock(&c->mgr->lock);
@@ -700,7 +410,7 @@ void loco_channel_join(struct loco_channel *c)
     if (c->missing)
         c->mgr->unready++;
     for (unsigned i = 0; i < c->member_count; i++)
-        channel_send_regions(c, &c->members[i], LOCO_JOIN);
+        loco_channel_send_join(c, &c->members[i]);
     pthread_mutex_unlock(&c->mgr->lock);
 }
 
@@ -724,143 +434,4 @@ void loco_channel_fini(struct loco_channel *c)
     free(c->name);
     free(c->members);
     *c = (struct loco_channel){0};
-}
-
-/* --- operations --------------------------------------------------------------------- */
-
-void *loco_region_reach(const struct loco_region *r, unsigned m)
-{
-    const struct loco_manager *mgr = r->channel->mgr;
-    const struct loco_fabric_ops *fabric = mgr->fabric->ops;
-
-    if (!fabric->reach)
-        return NULL;
-    return fabric->reach(mgr->node, r->channel->members[m].node, r->peers[m], r->size);
-}
-
-void *loco_region_direct(const struct loco_region *r, unsigned m)
-{
-    return r->channel->mgr->fabric->capabilities & LOCO_COHERENT ? loco_region_reach(r, m) : NULL;
-}
-
-/* Finds the link to the member, and *at, the place in its region. Returns 0 or an error as of
- * loco_region_write. (`at` is apart from the operation, which so stays in registers.) */
-__attribute__((always_inline)) static inline int
-operation_address(struct loco_operation *op, struct loco_remote *at, const struct loco_region *r,
-                  unsigned m, size_t offset, size_t size)
-{
-    const struct loco_channel *c = r->channel;
-
-    if (!op->thread)
-        return -EPERM;
-    if ((m >= c->member_count && m != LOCO_SELF) || offset > r->size || size > r->size - offset)
-        return -ERANGE;
-    if (m == LOCO_SELF) {
-        op->link = loco_thread_link(op->thread, c->mgr->id);
-        *at = r->where;
-    } else {
-        const struct loco_member *member = &c->members[m];
-        uint32_t incarnation = atomic_load_explicit(&member->incarnation, memory_order_acquire);
-        if (!(incarnation & 1))
-            return incarnation ? -ECONNRESET : -ENOTCONN;
-        op->link = loco_thread_link(op->thread, member->node);
-        loco_copy(at, &r->peers[m], sizeof *at);
-        /* The link and the address are of one incarnation: an address of a peer's earlier life is
-         * never used on a link to its next one. */
-        atomic_thread_fence(memory_order_acquire);
-        if (atomic_load_explicit(&member->incarnation, memory_order_relaxed) != incarnation)
-            return -ECONNRESET;
-    }
-    at->offset += offset;
-    return 0;
-}
-
-/* Prepares an operation. Returns 0 when it may be posted. */
-__attribute__((always_inline)) static inline int
-operation_begin(struct loco_operation *op, struct loco_remote *at, const struct loco_region *r,
-                unsigned m, size_t offset, size_t size)
-{
-    *op = loco_operation_of(r->channel->mgr);
-    int rc = operation_address(op, at, r, m, offset, size);
-    if (!rc)
-        loco_operation_number(*op);
-    return rc;
-}
-
-struct loco_ack loco_region_write(struct loco_region *r, unsigned m, size_t offset,
-                                  const void *from, size_t size)
-{
-    struct loco_operation op;
-    struct loco_remote at;
-    int rc = operation_begin(&op, &at, r, m, offset, size);
-
-    if (!rc)
-        rc = r->channel->mgr->fabric->ops->write(op.link, at, from, size);
-    return loco_operation_end(op, true, rc);
-}
-
-_Atomic uint64_t loco_routes_age = 1;
-
-/* The age is the one before the link and the address were found. */
-int loco_route_find(struct loco_route *route, const struct loco_region *r, unsigned m)
-{
-    const struct loco_manager *mgr = r->channel->mgr;
-    const uint64_t age = atomic_load_explicit(&loco_routes_age, memory_order_acquire);
-    struct loco_operation op = loco_operation_of(mgr);
-    struct loco_remote to;
-    int rc = operation_address(&op, &to, r, m, 0, r->size);
-
-    if (rc)
-        return rc;
-    *route = (struct loco_route){.table = loco_context.table,
-                                 .age = age,
-                                 .thread = op.thread,
-                                 .link = op.link,
-                                 .write = mgr->fabric->ops->write,
-                                 .to = to,
-                                 .epoch = op.epoch,
-                                 .only = route->only};
-    return 0;
-}
-
-struct loco_ack loco_region_read(struct loco_region *r, unsigned m, size_t offset, void *to,
-                                 size_t size)
-{
-    struct loco_operation op;
-    struct loco_remote at;
-    int rc = operation_begin(&op, &at, r, m, offset, size);
-
-    if (!rc)
-        rc = r->channel->mgr->fabric->ops->read(op.link, at, to, size);
-    return loco_operation_end(op, false, rc);
-}
-
-/* Whether fences count an atomic as a write: its word may not be placed when it is done. */
-static bool atomic_is_placed_late(const struct loco_region *r)
-{
-    return !(r->channel->mgr->fabric->capabilities & LOCO_ATOMICS_PLACED);
-}
-
-struct loco_ack loco_region_fetch_add(struct loco_region *r, unsigned m, size_t offset,
-                                      uint64_t add, uint64_t *old)
-{
-    struct loco_operation op;
-    struct loco_remote at;
-    int rc = operation_begin(&op, &at, r, m, offset, sizeof *old);
-
-    if (!rc)
-        rc = r->channel->mgr->fabric->ops->fetch_add(op.link, at, add, old);
-    return loco_operation_end(op, atomic_is_placed_late(r), rc);
-}
-
-struct loco_ack loco_region_compare_swap(struct loco_region *r, unsigned m, size_t offset,
-                                         uint64_t expected, uint64_t desired, uint64_t *old)
-{
-    struct loco_operation op;
-    struct loco_remote at;
-    int rc = operation_begin(&op, &at, r, m, offset, sizeof *old);
-
-    if (!rc)
-        rc = r->channel->mgr->fabric->ops->compare_swap(op.link, at, expected, desired, old);
-    return loco_operation_end(op, atomic_is_placed_late(r), rc);
 }

@@ -39,7 +39,7 @@ bool shm_is_worth_saying(struct shm *s)
     return s->refusals++ < SHM_REFUSALS_SAID;
 }
 
-static struct shm_node *connection_node(struct shm *s, uint32_t id)
+struct shm_node *shm_connection_node(struct shm *s, uint32_t id)
 {
     pthread_mutex_lock(&s->lock);
     struct shm_node *n = shm_node_of(s, id);
@@ -133,8 +133,7 @@ static void connection_send_rest(struct shm_connection *c)
     connection_send_waiting(c);
 }
 
-/* Sends a greeting. It is not queued: a socket always has room for the few greetings. */
-static void greeting_send(const struct shm_connection *c, struct shm_greeting g)
+void shm_greeting_send(const struct shm_connection *c, struct shm_greeting g)
 {
     g.from = c->own;
     g.to = c->other;
@@ -177,7 +176,7 @@ static struct shm_connection *connection_new(struct shm *s, int fd)
     return c;
 }
 
-static bool connection_is_stranger(const struct shm_connection *c)
+bool shm_connection_is_stranger(const struct shm_connection *c)
 {
     return !c->called && !c->proven;
 }
@@ -189,7 +188,7 @@ static void connection_drop(struct shm_connection *c)
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    c->shm->strangers -= connection_is_stranger(c);
+    c->shm->strangers -= shm_connection_is_stranger(c);
     loco_unsent_clear(&c->unsent);
     for (int i = 0; i < SHM_FILES; i++)
         if (c->files[i] >= 0)
@@ -214,7 +213,7 @@ static void strangers_drop(struct shm *s, uint64_t older_than)
 
     for (struct shm_connection *c = s->connections; c; c = next) {
         next = c->next;
-        if (connection_is_stranger(c) && c->until <= older_than)
+        if (shm_connection_is_stranger(c) && c->until <= older_than)
             connection_drop(c);
     }
 }
@@ -241,7 +240,7 @@ static struct shm_connection *connection_call(struct shm_node *n, uint32_t peer,
     }
     c->own = n->base.id;
     c->other = peer;
-    greeting_send(c, (struct shm_greeting){.kind = SHM_HELLO, .nonce = c->nonce});
+    shm_greeting_send(c, (struct shm_greeting){.kind = SHM_HELLO, .nonce = c->nonce});
     return c;
 }
 
@@ -270,7 +269,7 @@ static void strangers_drop_oldest(struct shm *s)
     struct shm_connection *oldest = NULL;
 
     for (struct shm_connection *c = s->connections; c; c = c->next)
-        if (connection_is_stranger(c))
+        if (shm_connection_is_stranger(c))
             oldest = c;
     connection_drop(oldest);
 }
@@ -333,177 +332,9 @@ void shm_accept(struct shm *s)
     close(fd);
 }
 
-/* --- greetings; each returns whether the connection may stay ------------------------------- */
-
-static const char *greeting_reason(uint64_t reason)
-{
-    return reason == SHM_FOREIGN ? "another network" : "it does not know this network's secret";
-}
-
-/* Refuses the other process, and tells it why, so that its user learns of it, too. */
-static bool greeting_refuse(struct shm_connection *c, uint32_t count, enum shm_reason reason)
-{
-    struct shm *s = c->shm;
-    struct shm_node *n = connection_node(s, c->own);
-    char text[160];
-
-    greeting_send(c, (struct shm_greeting){.kind = SHM_REFUSAL, .reason = reason});
-    if (c->called && !shm_peer_refused(c, false))
-        return false;
-    if (!n || !shm_is_worth_saying(s))
-        return false;
-    snprintf(text, sizeof text, "node %u (of %u) met a node that says it is node %u of %u: %s",
-             c->own, s->count, c->other, count, greeting_reason(reason));
-    shm_warn(n, text);
-    return false;
-}
-
-/* Refuses a process that knows the secret but has a different number of nodes, and tells the core.
- * The core is not told of other refusals. */
-static bool greeting_refuse_foreigner(struct shm_connection *c, uint32_t count)
-{
-    struct shm_node *n = connection_node(c->shm, c->own);
-
-    greeting_refuse(c, count, SHM_FOREIGN);
-    if (n && n->base.events.foreigner)
-        n->base.events.foreigner(n->base.events.arg, count);
-    return false;
-}
-
-static bool greeting_on_refusal(struct shm_connection *c, const struct shm_greeting *g)
-{
-    struct shm *s = c->shm;
-    struct shm_node *n = connection_node(s, c->own);
-    char text[160];
-
-    if (!c->called || c->proven)
-        return false;
-    if (!shm_peer_refused(c, g->reason == SHM_ABSENT) || !n || !shm_is_worth_saying(s))
-        return false;
-    snprintf(text, sizeof text,
-             "node %u (of %u) was refused by a node that says it is %u of %u: %s", c->own, s->count,
-             g->from, g->count,
-             g->reason == SHM_FOREIGN ? "another network" : "it has another secret");
-    shm_warn(n, text);
-    return false;
-}
-
-/* The other process has ended. The shutdown lets the control thread find the end of the connection.
- */
-static void connection_end(struct shm_connection *c)
+void shm_connection_end(struct shm_connection *c)
 {
     shutdown(c->fd, SHUT_RDWR);
-}
-
-/* Watches the other process's life. In another PID namespace only its socket tells. With the lock
- * held. */
-static void connection_watch_process(struct shm_connection *c)
-{
-    const int process = shm_process_at(c->fd);
-
-    if (process == -ESRCH)
-        connection_end(c);
-    if (process < 0)
-        return;
-    c->process_fd = process;
-    shm_watch(c->shm, EPOLL_CTL_ADD, process, c, EPOLLIN);
-}
-
-/* The other process has proven itself: from now on its messages are accepted. */
-static bool greeting_welcome(struct shm_connection *c, uint64_t process)
-{
-    struct shm *s = c->shm;
-
-    pthread_mutex_lock(&s->lock);
-    s->strangers -= connection_is_stranger(c);
-    c->proven = true;
-    c->process = process;
-    connection_watch_process(c);
-    pthread_mutex_unlock(&s->lock);
-    return true;
-}
-
-/* A caller says which node it is. The answer asks it for a proof. */
-static bool greeting_on_hello(struct shm_connection *c, const struct shm_greeting *g)
-{
-    if (c->called || c->claim.purpose)
-        return false;
-    c->own = g->to;
-    c->other = g->from;
-    if (!connection_node(c->shm, g->to)) {
-        greeting_send(c, (struct shm_greeting){.kind = SHM_REFUSAL, .reason = SHM_ABSENT});
-        return false;
-    }
-    if (g->from <= g->to || g->from >= g->count)
-        return greeting_refuse(c, g->count, SHM_FOREIGN);
-    const struct loco_claim mine =
-        loco_claim_of(SHM_OF_ANSWER, g->to, g->from, g->count, &g->nonce, &c->nonce);
-    c->claim = loco_claim_of(SHM_OF_PROOF, g->from, g->to, g->count, &c->nonce, &g->nonce);
-    greeting_send(c, (struct shm_greeting){.kind = SHM_ANSWER,
-                                           .nonce = c->nonce,
-                                           .proof = loco_prove(&c->shm->key, &mine)});
-    return true;
-}
-
-/* Another connection to the same process; NULL when there is none. */
-static struct shm_connection *connection_other_to(const struct shm_connection *connection,
-                                                  uint64_t process)
-{
-    struct shm_connection *c = connection->shm->connections;
-
-    while (c && (c == connection || !c->proven || c->process != process))
-        c = c->next;
-    return c;
-}
-
-static bool greeting_on_answer(struct shm_connection *c, const struct shm_greeting *g)
-{
-    const struct shm *s = c->shm;
-
-    if (!c->called || c->proven)
-        return false;
-    const struct loco_claim theirs =
-        loco_claim_of(SHM_OF_ANSWER, c->other, c->own, s->count, &c->nonce, &g->nonce);
-    const struct loco_claim mine =
-        loco_claim_of(SHM_OF_PROOF, c->own, c->other, s->count, &g->nonce, &c->nonce);
-    bool right = loco_proves(&s->key, &theirs, &g->proof);
-    struct shm_connection *same = right ? connection_other_to(c, g->process) : NULL;
-    if (same) {
-        same->place = c->place;
-        return false;
-    }
-    /* Sent even if their proof is wrong, so that the other process finds out and says so, too. */
-    greeting_send(c, (struct shm_greeting){.kind = SHM_PROOF, .proof = loco_prove(&s->key, &mine)});
-    if (right && g->count == s->count)
-        return greeting_welcome(c, g->process);
-    return right ? greeting_refuse_foreigner(c, g->count)
-                 : greeting_refuse(c, g->count, SHM_UNPROVEN);
-}
-
-static bool greeting_on_proof(struct shm_connection *c, const struct shm_greeting *g)
-{
-    const uint32_t count = c->claim.count;
-
-    if (c->called || c->proven || !c->claim.purpose)
-        return false;
-    if (!loco_proves(&c->shm->key, &c->claim, &g->proof))
-        return greeting_refuse(c, count, SHM_UNPROVEN);
-    return count == c->shm->count ? greeting_welcome(c, g->process)
-                                  : greeting_refuse_foreigner(c, count);
-}
-
-static bool greeting_hear(struct shm_connection *c, const struct shm_greeting *g)
-{
-    switch (g->kind) {
-    case SHM_HELLO:
-        return greeting_on_hello(c, g);
-    case SHM_ANSWER:
-        return greeting_on_answer(c, g);
-    case SHM_PROOF:
-        return greeting_on_proof(c, g);
-    default:
-        return greeting_on_refusal(c, g);
-    }
 }
 
 /* --- messages --------------------------------------------------------------------------- */
@@ -536,7 +367,7 @@ static bool connection_on_message(struct shm_connection *c, const unsigned char 
     if (*fd >= 0 && m.kind != SHM_FILE)
         return false;
     if (m.kind >= SHM_HELLO && m.kind <= SHM_REFUSAL)
-        return size == sizeof m.greeting && greeting_hear(c, &m.greeting);
+        return size == sizeof m.greeting && shm_greeting_hear(c, &m.greeting);
     if (!c->proven)
         return false;
     if (m.kind == SHM_FILE)
@@ -620,7 +451,7 @@ void shm_hear(struct shm_connection *c)
     int more = 1;
 
     if (c->process_fd >= 0 && shm_process_has_ended(c->process_fd))
-        connection_end(c);
+        shm_connection_end(c);
     c->heard = true;
     for (int i = 0; i < AT_ONCE && more > 0; i++)
         more = connection_receive(c);

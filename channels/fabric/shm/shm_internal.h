@@ -239,6 +239,23 @@ void shm_accept(struct shm *shm);
 /* Handles the messages of a connection, which may end it. */
 void shm_hear(struct shm_connection *connection);
 
+/* For shm_greetings.c: the node of this process with that id, or NULL. Without the lock. */
+struct shm_node *shm_connection_node(struct shm *shm, uint32_t id);
+
+/* Whether it is a caller that has not proven itself. */
+bool shm_connection_is_stranger(const struct shm_connection *connection);
+
+/* Sends a greeting. It is not queued: a socket always has room for the few greetings. */
+void shm_greeting_send(const struct shm_connection *connection, struct shm_greeting greeting);
+
+/* The other process has ended. The control thread will find the end of the connection. */
+void shm_connection_end(struct shm_connection *connection);
+
+/* --- shm_greetings.c ------------------------------------------------------------------------- */
+
+/* Handles a greeting; returns whether the connection may stay. Without the lock. */
+bool shm_greeting_hear(struct shm_connection *connection, const struct shm_greeting *greeting);
+
 /* --- shm_peers.c ----------------------------------------------------------------------------- */
 
 /* The node of this process with that id, or NULL. With the lock held. */
