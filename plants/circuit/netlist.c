@@ -11,7 +11,7 @@
 enum { SUBCIRCUIT_DEPTH = 20, ELEMENTS_MAX = 4000 };
 
 static const char elements_allowed[] =
-    "R L C K V I E F G H S D X, and .param .model .subckt .ends .include .ic .end";
+    "R L C K V I E F G H S D X, and .param .model .subckt .ends .include .ic .global .end";
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -60,6 +60,19 @@ static int add_node(struct cir_expander *x, const char *name, unsigned *node)
     return 0;
 }
 
+/* Whether .global names a node: then it is the same in all subcircuits. */
+static bool is_global(const struct cir_scope *scope, const char *name)
+{
+    while (scope->outer)
+        scope = scope->outer;
+    for (unsigned i = 0; i < scope->statement_count; i++)
+        for (unsigned k = 1; k < scope->statements[i].count; k++)
+            if (strcmp(scope->statements[i].at[0].text, ".global") == 0 &&
+                strcmp(scope->statements[i].at[k].text, name) == 0)
+                return true;
+    return false;
+}
+
 int cir_node_of(struct cir_expander *x, const struct cir_token *token, unsigned *node)
 {
     const struct cir_scope *scope = x->scope;
@@ -72,7 +85,9 @@ int cir_node_of(struct cir_expander *x, const struct cir_token *token, unsigned 
             return 0;
         }
     const bool ground = strcmp(token->text, "0") == 0 || strcmp(token->text, "gnd") == 0;
-    const char *name = ground ? "0" : prefixed(x, token->text);
+    const char *name = ground                          ? "0"
+                       : is_global(scope, token->text) ? token->text
+                                                       : prefixed(x, token->text);
     return name ? add_node(x, name, node) : cir_say_no_memory(x->said);
 }
 
@@ -160,15 +175,13 @@ static int linear_source(struct cir_expander *x, struct cir_element *e,
 
 static int coupling(struct cir_expander *x, struct cir_element *e, const struct cir_statement *s)
 {
-    static const char form[] = "K INDUCTOR INDUCTOR COEFFICIENT";
-    int rc = cir_need(x, s, 4, form);
+    int rc = cir_need(x, s, 4, "K INDUCTOR INDUCTOR ... COEFFICIENT");
+    const struct cir_token *last = &s->at[s->count - 1];
 
-    if (!rc && s->count > 4)
-        return cir_refuse(x->said, &s->at[4], "found %s; allowed: %s", s->at[4].text, form);
     if (!rc)
-        rc = number_of(x, &s->at[3], &e->value);
+        rc = number_of(x, last, &e->value);
     if (!rc && !(fabs(e->value) < 1))
-        return cir_refuse(x->said, &s->at[3],
+        return cir_refuse(x->said, last,
                           "found a coupling of %g; allowed: between -1 and 1. For an ideal "
                           "transformer, E and F",
                           e->value);
@@ -238,6 +251,37 @@ static int find_named(struct cir_expander *x, const struct cir_token *token, enu
     return 0;
 }
 
+/* Couples two of the inductors that a statement names. */
+static int couple(struct cir_expander *x, const struct cir_statement *s, unsigned first,
+                  unsigned second, struct cir_element *k)
+{
+    int rc = find_named(x, &s->at[first], CIR_INDUCTOR, "inductor", &k->of[0]);
+
+    if (!rc)
+        rc = find_named(x, &s->at[second], CIR_INDUCTOR, "inductor", &k->of[1]);
+    if (!rc && k->of[0] == k->of[1])
+        return cir_refuse(x->said, &s->at[second],
+                          "found %s coupled to itself; allowed: another inductor",
+                          s->at[second].text);
+    return rc;
+}
+
+/* One element for each pair: the first is there already. */
+static int couple_all(struct cir_expander *x, const struct cir_statement *s, unsigned place)
+{
+    struct cir_netlist *n = x->netlist;
+    int rc = couple(x, s, 1, 2, &n->elements[place]);
+
+    for (unsigned second = 3; !rc && second + 1 < s->count; second++)
+        for (unsigned first = 1; !rc && first < second; first++) {
+            if (cir_grow(&n->elements, n->element_count, sizeof *n->elements))
+                return cir_say_no_memory(x->said);
+            n->elements[n->element_count] = n->elements[place];
+            rc = couple(x, s, first, second, &n->elements[n->element_count++]);
+        }
+    return rc;
+}
+
 /* Elements that name others. */
 static int connect(struct cir_expander *x, const struct cir_statement *s)
 {
@@ -249,15 +293,7 @@ static int connect(struct cir_expander *x, const struct cir_statement *s)
     struct cir_element *e = &x->netlist->elements[found];
     if (e->kind == CIR_CCCS || e->kind == CIR_CCVS)
         return find_named(x, &s->at[3], CIR_VOLTAGE_SOURCE, "voltage source", &e->of[0]);
-    if (e->kind != CIR_COUPLING)
-        return 0;
-    int rc = find_named(x, &s->at[1], CIR_INDUCTOR, "inductor", &e->of[0]);
-    if (!rc)
-        rc = find_named(x, &s->at[2], CIR_INDUCTOR, "inductor", &e->of[1]);
-    if (!rc && e->of[0] == e->of[1])
-        return cir_refuse(x->said, &s->at[2],
-                          "found %s coupled to itself; allowed: another inductor", s->at[2].text);
-    return rc;
+    return e->kind == CIR_COUPLING ? couple_all(x, s, (unsigned)found) : 0;
 }
 
 /* --- subcircuits ------------------------------------------------------------------------------ */
@@ -369,9 +405,10 @@ static int expand_call(struct cir_expander *x, const struct cir_statement *s)
 static bool is_passed_over(const char *word)
 {
     static const char *const words[] = {
-        "*hiloco", ".param", ".params", ".model", ".ends", ".subckt", ".ic",    ".tran", ".options",
-        ".option", ".opt",   ".print",  ".plot",  ".save", ".probe",  ".title", ".meas", ".measure",
-        ".width",  ".four",  ".op",     ".ac",    ".dc",   ".noise",  ".temp",  ".tf",
+        "*hiloco", ".param",   ".params", ".model",   ".ends",   ".subckt",  ".ic",
+        ".tran",   ".options", ".option", ".opt",     ".print",  ".plot",    ".save",
+        ".probe",  ".title",   ".meas",   ".measure", ".global", ".nodeset", ".width",
+        ".four",   ".op",      ".ac",     ".dc",      ".noise",  ".temp",    ".tf",
     };
 
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)

@@ -139,6 +139,30 @@ static int read_sine(struct cir_wave *w, struct values *v)
     return 0;
 }
 
+/* What may follow the values of pwl: r=0 repeats them, and td= is a delay. */
+static int read_repetition(struct cir_wave *w, struct values *v)
+{
+    const struct cir_wave_reader *r = v->reader;
+    double from_s;
+
+    while ((is(r, v->next, "r") || is(r, v->next, "td")) && is(r, v->next + 1, "=")) {
+        const struct cir_token *at = token_at(r, v->next);
+        const bool repeats = at->text[0] == 'r';
+        v->next += 2;
+        const int rc = next_value(v, repeats ? &from_s : &w->delay_s);
+        if (rc)
+            return rc < 0 ? rc
+                          : cir_refuse(r->said, at, "found no value; allowed: %s=VALUE", at->text);
+        if (!repeats)
+            continue;
+        if (from_s != 0 || w->count < 2 || w->points[0].t_s != 0)
+            return cir_refuse(r->said, at, "found r=%g; allowed: r=0, of values that begin at 0",
+                              from_s);
+        w->period_s = w->points[w->count - 1].t_s;
+    }
+    return 0;
+}
+
 static int read_pwl(struct cir_wave *w, struct values *v)
 {
     const struct cir_wave_reader *r = v->reader;
@@ -169,7 +193,9 @@ static int read_pwl(struct cir_wave *w, struct values *v)
             add_point(w, t_s, value);
     }
     v->next += is(r, v->next, ")");
-    if (rc > 0 && w->count == 0)
+    if (rc >= 0)
+        rc = read_repetition(w, v);
+    if (rc >= 0 && w->count == 0)
         return cir_refuse(r->said, at, "found pwl without values; allowed: pwl(T V T V ...)");
     w->constant = w->count ? w->points[0].value : 0;
     return rc < 0 ? rc : 0;

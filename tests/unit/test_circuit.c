@@ -299,6 +299,45 @@ Test(circuit_netlist, takes_inputs_from_outside_and_parameters)
     rig_end(&rig);
 }
 
+/* Three inductors in series with one current: L = 3 L + 6 k L. */
+Test(circuit_netlist, may_couple_several_inductors_at_once)
+{
+    struct rig rig = circuit_open(written("k.cir", "k\nV1 a 0 1\nL1 a b 1m\nL2 b c 1m\nL3 c d 1m\n"
+                                                   "R1 d 0 1u\nK1 L1 L2 L3 0.5\n"
+                                                   "Rb b 0 1g\nRc c 0 1g\n"),
+                                  6e-6);
+
+    rig_step(&rig);
+    cr_expect_float_eq(output_of(&rig, "i_l3"), 1e-3, 1e-9);
+    rig_end(&rig);
+}
+
+Test(circuit_netlist, has_nodes_that_all_subcircuits_share)
+{
+    struct rig rig =
+        circuit_open(written("g.cir", "g\n.global vcc\nV1 vcc 0 6\nX1 a part\nR2 a 0 1\n"
+                                      ".subckt part out\nR1 vcc out 2\n.ends\n"),
+                     1e-6);
+
+    rig_step(&rig);
+    cr_expect_float_eq(output_of(&rig, "v_a"), 2, 1e-12);
+    rig_end(&rig);
+}
+
+Test(circuit_netlist, has_pieces_that_repeat_and_wait)
+{
+    struct rig rig =
+        circuit_open(written("r.cir", "r\nV1 a 0 pwl(0 0 2u 1 4u 0) r=0 td=1u\nR1 a 0 1\n"), 1e-6);
+    const double wanted[] = {0, 0.5, 1, 0.5, 0, 0.5, 1, 0.5, 0, 0.5};
+
+    for (unsigned i = 0; i < 10; i++) {
+        rig_step(&rig);
+        cr_expect_float_eq(output_of(&rig, "v_a"), wanted[i], 1e-9, "%u us: %g", i + 1,
+                           output_of(&rig, "v_a"));
+    }
+    rig_end(&rig);
+}
+
 /* --- the same with any step ------------------------------------------------------------------- */
 
 /* Compares all outputs after seven long steps with those of as many times as many short ones. */
@@ -390,6 +429,7 @@ Test(circuit_netlist, that_has_a_mistake_is_refused_with_its_place)
     expect_refused(SOURCE "R1 a 0 1\n*hiloco v(b): output b_v V b\n", "has no node b");
     expect_refused("t\nV1 a 0 external\nR1 a 0 1\n", "v1 is external, and is no input");
     expect_refused("t\nV1 a 0 pwl(0 0 1u 1 1u 2)\nR1 a 0 1\n", "not later than the time before");
+    expect_refused("t\nV1 a 0 pwl(0 0 1u 1) r=1u\nR1 a 0 1\n", "found r=1e-06; allowed: r=0");
     expect_refused(".title\nL1 a 0 1\nL2 b 0 1\nK1 L1 L2 1\n", "coupling of 1");
 }
 
