@@ -139,18 +139,21 @@ static int find_output(struct component *c, unsigned row, const struct cir_said 
     struct cir_probe *probe = &c->probes[row];
 
     *probe = (struct cir_probe){.element = CIR_NOWHERE};
-    if (!link->is_current) {
+    if (!link->is_current && !link->is_state) {
         int rc = find_node(c, link, link->name, &probe->node[0], said);
         if (!rc && link->other)
             rc = find_node(c, link, link->other, &probe->node[1], said);
         return rc;
     }
     probe->element = cir_element_find(&c->netlist, link->name);
-    if (probe->element < 0 || c->netlist.elements[probe->element].kind == CIR_COUPLING)
+    probe->is_state = link->is_state;
+    const enum cir_kind kind =
+        probe->element < 0 ? CIR_COUPLING : c->netlist.elements[probe->element].kind;
+    if (kind == CIR_COUPLING || (link->is_state && kind != CIR_SWITCH && kind != CIR_DIODE))
         return cir_refuse(said, link->at,
-                          "the circuit has no element %s with a current; allowed: one of its "
-                          "elements",
-                          link->name);
+                          "the circuit has no element %s with a %s; allowed: one of its %s",
+                          link->name, link->is_state ? "state" : "current",
+                          link->is_state ? "switches and diodes" : "elements");
     return 0;
 }
 

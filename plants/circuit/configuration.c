@@ -427,6 +427,8 @@ static void make_outputs(struct cir_maker *m, struct cir_configuration *c)
         memset(row, 0, w * sizeof *row);
         if (p->element < 0)
             add_voltage(m, row, p->node, 1);
+        else if (p->is_state)
+            row[m->network->one] = conducts(c, &m->network->positions[p->element]);
         else if (!m->network->is_gate[p->element])
             add_current(m, c, row, (unsigned)p->element);
         for (unsigned j = 0; j < w; j++)

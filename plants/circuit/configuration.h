@@ -22,9 +22,11 @@
 #define CIR_SHORTEST_S 1e-13
 enum { CIR_RUNGS_MAX = 57 };
 
-/* What an output shows: the voltage between two nodes, or the current of an element. */
+/* What an output shows: the voltage between two nodes, the current of an element, or whether a
+ * device conducts. */
 struct cir_probe {
     int element; /* CIR_NOWHERE: a voltage */
+    bool is_state;
     unsigned node[2];
 };
 

@@ -3,11 +3,10 @@
  *
  *      *hiloco name: NAME
  *      *hiloco ELEMENT: input NAME UNIT DEFAULT MIN MAX TEXT      "-" as DEFAULT: required
- *      *hiloco v(NODE): output NAME UNIT TEXT                    also v(NODE,NODE), i(ELEMENT)
- *      *hiloco PARAM: parameter NAME UNIT DEFAULT MIN MAX TEXT
- *      *hiloco pwm SOURCE [COMPLEMENT]: frequency=HZ duty= phase= dead=S carrier= update=
- *      *hiloco gate SOURCE [QUANTITY]: input ...                 "duty" without QUANTITY
- *      *hiloco diode MODEL: vf=V ron=OHM roff=OHM
+ *      *hiloco v(NODE): output NAME UNIT TEXT                    also v(NODE,NODE), i(ELEMENT),
+ * s(ELEMENT) *hiloco PARAM: parameter NAME UNIT DEFAULT MIN MAX TEXT *hiloco pwm SOURCE
+ * [COMPLEMENT]: frequency=HZ duty= phase= dead=S carrier= update= *hiloco gate SOURCE [QUANTITY]:
+ * input ...                 "duty" without QUANTITY *hiloco diode MODEL: vf=V ron=OHM roff=OHM
  *      *hiloco step: TIME                                        for ngspice only
  */
 #ifndef HILOCO_CIRCUIT_DECLARATIONS_H
@@ -23,7 +22,8 @@ struct cir_link {
     const struct cir_token *at;
     const char *name;  /* of an element, a node, or a parameter */
     const char *other; /* the second node of v(a,b), or NULL */
-    bool is_current;
+    bool is_current;   /* i(ELEMENT) */
+    bool is_state;     /* s(ELEMENT) */
     int quantity; /* of an input: an enum cir_pwm_quantity of the unit that drives `name`, or -1 */
 };
 

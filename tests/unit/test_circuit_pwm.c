@@ -142,7 +142,7 @@ TestSuite(circuit_unit, .init = folder_open, .fini = folder_close);
     "half bridge\n*hiloco gate v1: input duty - 0.3 0 1 duty\n"                                    \
     "*hiloco gate v1 enable: input enable - 1 0 1 enables the bridge\n"                            \
     "*hiloco v(sw): output v_sw V node\n*hiloco i(l1): output i_l1 A current\n"                    \
-    "*hiloco v(g1): output gate V gate\n"                                                          \
+    "*hiloco v(g1): output gate V gate\n*hiloco s(S1): output on - switch\n"                       \
     "Vin in 0 48\nS1 in sw g1 0 sw\nD1 sw in d\nS2 sw 0 g2 0 sw\nD2 0 sw d\nL1 sw out 47u\n"       \
     "C1 out 0 100u ic=14\nR1 out 0 2\nV1 g1 0 external\nV2 g2 0 external\n"                        \
     ".model sw sw(vt=0.5 ron=1m roff=1meg)\n.model d d\n"                                          \
@@ -194,13 +194,20 @@ Test(circuit_unit, has_all_switches_off_when_it_is_disabled)
 {
     struct rig rig = bridge_open(10e-6);
 
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; i++) {
         rig_step(&rig);
+        cr_expect_eq(rig.out[2], rig.out[3]);
+    }
+    rig.in[0] = 1;
+    for (int i = 0; i < 3; i++)
+        rig_step(&rig);
+    cr_expect_eq(rig.out[3], 1);
     rig.in[1] = 0;
     for (int i = 0; i < 10; i++)
         rig_step(&rig);
     cr_expect_lt(fabs(rig.out[1]), 1e-3, "%g", rig.out[1]); /* only the leakage of roff is left */
     cr_expect_eq(rig.out[2], 0);
+    cr_expect_eq(rig.out[3], 0);
     rig_end(&rig);
 }
 
@@ -236,6 +243,8 @@ static void expect_refused(const char *text, const char *why)
 Test(circuit_unit, that_has_a_mistake_is_refused)
 {
     expect_refused(BRIDGE, "there is no PWM unit for v1");
+    expect_refused("t\n*hiloco s(r1): output on - x\nV1 a 0 1\nR1 a 0 1\n",
+                   "no element r1 with a state; allowed: one of its switches and diodes");
     expect_refused(BRIDGE "*hiloco pwm v1 v2: dead=1u\n", "has a frequency of nan Hz");
     expect_refused(BRIDGE "*hiloco pwm v1: frequency=1k\n", "v2 is external, and is no input");
     expect_refused(BRIDGE "*hiloco pwm v1 v3: frequency=1k\n", "no voltage source v3");
