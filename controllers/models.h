@@ -20,6 +20,7 @@ extern const struct hil_model model_counter, model_lookup;
 
 /* Meters. */
 extern const struct hil_model model_harmonics, model_power_meter, model_efficiency_meter;
+extern const struct hil_model model_network_analyser;
 
 /* Sensors and actuators. */
 extern const struct hil_model model_adc, model_encoder, model_resolver, model_gate_driver;

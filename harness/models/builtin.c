@@ -68,6 +68,7 @@ const struct hil_model *const hil_models[] = {
     &model_harmonics,
     &model_power_meter,
     &model_efficiency_meter,
+    &model_network_analyser,
     &model_adc,
     &model_encoder,
     &model_resolver,

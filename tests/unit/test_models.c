@@ -60,6 +60,7 @@ static const struct {
     {"kg m2", "_kg_m2"},
     {"Wb", "_wb"},
     {"Ah", "_ah"},
+    {"dB", "_db"},
     {"%", "_pct"},
     {"VA", "_va"},
     {"W", "_w"},

@@ -1,0 +1,259 @@
+/*
+ * A network analyser in a loop with negative feedback. It passes its input on, with a sine added,
+ * and measures what of it comes back, frequency by frequency:
+ *
+ *      output = input + amplitude sin(2 pi f t)        loop gain T = -input / output
+ *
+ * At each frequency it waits for `settling` periods, and then takes some windows of `periods`
+ * periods, whose samples have the weight (1 - cos(2 pi share of the window)) / 2. I and O are the
+ * sums of input and output times the weight and exp(-j 2 pi f t), for each window:
+ *
+ *      T = -(sum of I conj O) / (sum of |O|^2)
+ *      coherence = |sum of I conj O|^2 / (sum of |I|^2 sum of |O|^2)
+ *
+ * The margins are the least of all places where T passes a gain of 1, or a phase of -180 degrees.
+ * Between two frequencies gain and phase are on straight lines over the logarithm of the frequency.
+ */
+#include <complex.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include "../plants/instance.h"
+#include "models.h"
+
+enum {
+    ANALYSER_FROM,
+    ANALYSER_TO,
+    ANALYSER_POINTS,
+    ANALYSER_AMPLITUDE,
+    ANALYSER_SETTLING,
+    ANALYSER_PERIODS,
+    ANALYSER_WINDOWS,
+    ANALYSER_PARAMETERS
+};
+
+enum {
+    ANALYSER_OUTPUT,
+    ANALYSER_FREQUENCY,
+    ANALYSER_GAIN,
+    ANALYSER_PHASE,
+    ANALYSER_COHERENCE,
+    ANALYSER_CROSSOVER,
+    ANALYSER_PHASE_MARGIN,
+    ANALYSER_GAIN_MARGIN,
+    ANALYSER_DONE,
+    ANALYSER_OUTPUTS
+};
+
+static const double ANALYSER_NO_PHASE_MARGIN = 360, ANALYSER_NO_GAIN_MARGIN = 1000;
+
+struct analyser {
+    double parameters[ANALYSER_PARAMETERS];
+    double out[ANALYSER_OUTPUTS];
+    double frequency_hz, begin_s; /* of the present frequency */
+    unsigned point, window;
+    double complex input, output; /* sums of the window */
+    double complex cross;         /* sums of all windows */
+    double inputs, outputs;
+    bool begun;
+};
+
+static const char *analyser_wrong(const double *p, double period_s)
+{
+    if (!(p[ANALYSER_FROM] <= p[ANALYSER_TO]))
+        return "to_hz is below from_hz";
+    if (!(p[ANALYSER_TO] * period_s < 0.45))
+        return "to_hz is not below 0.45 of the rate of its steps";
+    return NULL;
+}
+
+static double analyser_frequency(const struct analyser *a)
+{
+    const double *p = a->parameters;
+
+    if (p[ANALYSER_POINTS] < 2)
+        return p[ANALYSER_FROM];
+    return p[ANALYSER_FROM] *
+           pow(p[ANALYSER_TO] / p[ANALYSER_FROM], a->point / (p[ANALYSER_POINTS] - 1));
+}
+
+static int analyser_create(void **self, const struct hil_config *config)
+{
+    const char *wrong = analyser_wrong(config->parameters, config->period_s);
+
+    if (wrong) {
+        config->log(config->log_arg, wrong);
+        return -EDOM;
+    }
+    int rc = instance_create(self, config, sizeof(struct analyser));
+    if (rc)
+        return rc;
+    struct analyser *a = *self;
+    for (unsigned i = 0; i < ANALYSER_PARAMETERS; i++)
+        a->parameters[i] = config->parameters[i];
+    a->frequency_hz = analyser_frequency(a);
+    a->out[ANALYSER_PHASE_MARGIN] = ANALYSER_NO_PHASE_MARGIN;
+    a->out[ANALYSER_GAIN_MARGIN] = ANALYSER_NO_GAIN_MARGIN;
+    return 0;
+}
+
+/* --- a frequency is over ---------------------------------------------------------------------- */
+
+/* The first phase is from -270 to 90 degrees; the others are next to the one before. */
+static double analyser_phase(const struct analyser *a, double phase_deg)
+{
+    if (a->point > 0)
+        return a->out[ANALYSER_PHASE] + remainder(phase_deg - a->out[ANALYSER_PHASE], 360);
+    return phase_deg > 90 ? phase_deg - 360 : phase_deg;
+}
+
+/* The share of the way from `before` to `now` at which a level is passed; NAN: it is not. */
+static double analyser_passes(double before, double now, double level)
+{
+    if ((before >= level) == (now >= level))
+        return NAN;
+    return (level - before) / (now - before);
+}
+
+static void analyser_margins(struct analyser *a, double before_hz, double gain_db, double phase_deg)
+{
+    double *out = a->out;
+    const double at_gain = analyser_passes(out[ANALYSER_GAIN], gain_db, 0);
+    const double at_phase = analyser_passes(out[ANALYSER_PHASE], phase_deg, -180);
+
+    if (isfinite(at_gain)) {
+        const double phase = out[ANALYSER_PHASE] + at_gain * (phase_deg - out[ANALYSER_PHASE]);
+        if (180 + phase < out[ANALYSER_PHASE_MARGIN]) {
+            out[ANALYSER_PHASE_MARGIN] = 180 + phase;
+            out[ANALYSER_CROSSOVER] = before_hz * pow(a->frequency_hz / before_hz, at_gain);
+        }
+    }
+    if (isfinite(at_phase)) {
+        const double gain = out[ANALYSER_GAIN] + at_phase * (gain_db - out[ANALYSER_GAIN]);
+        out[ANALYSER_GAIN_MARGIN] = fmin(out[ANALYSER_GAIN_MARGIN], -gain);
+    }
+}
+
+static void analyser_read(struct analyser *a)
+{
+    const double complex gain = a->outputs > 0 ? -a->cross / a->outputs : 0;
+    const double gain_db = fmax(20 * log10(cabs(gain)), -400);
+    const double phase_deg = analyser_phase(a, carg(gain) * 180 / M_PI);
+    const double both = a->inputs * a->outputs;
+
+    if (a->point > 0)
+        analyser_margins(a, a->out[ANALYSER_FREQUENCY], gain_db, phase_deg);
+    a->out[ANALYSER_FREQUENCY] = a->frequency_hz;
+    a->out[ANALYSER_GAIN] = gain_db;
+    a->out[ANALYSER_PHASE] = phase_deg;
+    a->out[ANALYSER_COHERENCE] = both > 0 ? cabs(a->cross) * cabs(a->cross) / both : 0;
+}
+
+static void analyser_next(struct analyser *a, double t_s)
+{
+    analyser_read(a);
+    a->point++;
+    a->window = 0;
+    a->cross = a->inputs = a->outputs = 0;
+    a->begin_s = t_s;
+    if (a->point < a->parameters[ANALYSER_POINTS])
+        a->frequency_hz = analyser_frequency(a);
+    else
+        a->out[ANALYSER_DONE] = 1;
+}
+
+/* --- a step ----------------------------------------------------------------------------------- */
+
+static void analyser_end_window(struct analyser *a)
+{
+    a->cross += a->input * conj(a->output);
+    a->inputs += creal(a->input * conj(a->input));
+    a->outputs += creal(a->output * conj(a->output));
+    a->input = a->output = 0;
+    a->window++;
+}
+
+/* Adds a sample, which is so many periods after the beginning of the frequency. */
+static void analyser_add(struct analyser *a, double periods, double input, double output)
+{
+    const double *p = a->parameters;
+    const double share = (periods - p[ANALYSER_SETTLING]) / p[ANALYSER_PERIODS] - (double)a->window;
+
+    if (share < 0)
+        return;
+    const double complex weight =
+        (0.5 - 0.5 * cos(2 * M_PI * share)) * cexp(-I * 2 * M_PI * remainder(periods, 1));
+    a->input += weight * input;
+    a->output += weight * output;
+}
+
+static int analyser_step(void *self, uint64_t t_ns, const double *in, double *out)
+{
+    struct analyser *a = self;
+    const double *p = a->parameters, t_s = (double)t_ns * 1e-9;
+
+    if (!a->begun) {
+        a->begin_s = t_s;
+        a->begun = true;
+    }
+    double periods = (t_s - a->begin_s) * a->frequency_hz;
+    if (!a->out[ANALYSER_DONE] &&
+        periods >= p[ANALYSER_SETTLING] + (a->window + 1) * p[ANALYSER_PERIODS]) {
+        analyser_end_window(a);
+        if (a->window >= p[ANALYSER_WINDOWS]) {
+            analyser_next(a, t_s);
+            periods = 0;
+        }
+    }
+    const bool going = !a->out[ANALYSER_DONE];
+    a->out[ANALYSER_OUTPUT] =
+        in[0] + (going ? p[ANALYSER_AMPLITUDE] * sin(2 * M_PI * remainder(periods, 1)) : 0);
+    if (going)
+        analyser_add(a, periods, in[0], a->out[ANALYSER_OUTPUT]);
+    for (unsigned i = 0; i < ANALYSER_OUTPUTS; i++)
+        out[i] = a->out[i];
+    return 0;
+}
+
+static const struct hil_quantity analyser_parameters[] = {
+    {"from_hz", "Hz", 10, 1e-6, 1e9, 0, "first frequency"},
+    {"to_hz", "Hz", 1000, 1e-6, 1e9, 0, "last frequency"},
+    {"points", "", 30, 1, 1000, HIL_WHOLE, "frequencies, each the same factor above the last"},
+    {"amplitude", "", 0.1, 0, 1e12, 0, "of the sine, from 0 to the peak"},
+    {"settling", "", 5, 0, 1e6, 0, "periods before the first window"},
+    {"periods", "", 5, 3, 1e6, HIL_WHOLE, "of a window"},
+    {"windows", "", 3, 1, 1000, HIL_WHOLE, "at each frequency"},
+};
+
+static const struct hil_quantity analyser_inputs[] = {
+    {"input", "", 0, -INFINITY, INFINITY, HIL_REQUIRED, "what comes back around the loop"},
+};
+
+static const struct hil_quantity analyser_outputs[] = {
+    {"output", "", 0, -INFINITY, INFINITY, 0, "the input with the sine"},
+    {"frequency_hz", "Hz", 0, -INFINITY, INFINITY, 0, "of the newest reading"},
+    {"gain_db", "dB", 0, -INFINITY, INFINITY, 0, "of the loop"},
+    {"phase_deg", "deg", 0, -INFINITY, INFINITY, 0, "of the loop, without jumps"},
+    {"coherence", "", 0, -INFINITY, INFINITY, 0, "of what comes back; 1: nothing disturbs it"},
+    {"crossover_hz", "Hz", 0, -INFINITY, INFINITY, 0,
+     "where the phase margin is; 0: there is none"},
+    {"phase_margin_deg", "deg", 360, -INFINITY, INFINITY, 0, "least so far; 360: there is none"},
+    {"gain_margin_db", "dB", 1000, -INFINITY, INFINITY, 0, "least so far; 1000: there is none"},
+    {"done", "", 0, -INFINITY, INFINITY, 0, "1: all frequencies have been read"},
+};
+
+const struct hil_model model_network_analyser = {
+    .abi = HIL_MODEL_ABI,
+    .size = sizeof(struct hil_model),
+    .name = "network_analyser",
+    .doc = "Frequency response of the loop that it is in, with its margins",
+    .kind = HIL_SAMPLED,
+    .width_max = 1,
+    .parameters = HIL_QUANTITIES(analyser_parameters),
+    .inputs = HIL_QUANTITIES(analyser_inputs),
+    .outputs = HIL_QUANTITIES(analyser_outputs),
+    .create = analyser_create,
+    .step = analyser_step,
+    .destroy = instance_destroy,
+};
