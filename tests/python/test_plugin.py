@@ -1,4 +1,5 @@
 """The plugin of pytest."""
+import pathlib
 import shutil
 import xml.etree.ElementTree
 
@@ -44,12 +45,40 @@ def test_a_scenario_with_limits_is_a_test(project):
 def test_the_figures_of_a_failed_test(project):
     project.makepyfile("""
         def test_it(hiloco):
-            hiloco.run("current.yaml")
+            import hiloco as package
+            package.run("current.yaml")
             assert False
     """)
     done = run(project, "test_the_figures_of_a_failed_test.py")
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["*- hiloco -*", "<Run of current: passed, in *", "  figure *.png", "  report *.html"])
+    [report] = [line.split(maxsplit=1)[1] for line in done.outlines if line.startswith("  report ")]
+    assert pathlib.Path(report).is_file()
+
+
+def test_a_sweep_that_fails_draws_some_of_its_runs(project):
+    project.makepyfile("""
+        def test_it(hiloco):
+            hiloco.sweep("current.yaml", {"duration_s": [0.001 * i for i in range(1, 11)]})
+            assert False
+    """)
+    done = run(project, "test_a_sweep_that_fails_draws_some_of_its_runs.py")
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["and 2 more runs"])
+
+
+def test_without_the_fixture(project):
+    project.makeconftest(UNFIT.replace("WHY", "''"))
+    project.makepyfile("""
+        import hiloco, pytest
+        @pytest.mark.realtime
+        def test_it():
+            hiloco.run("current.yaml", mode="realtime", set={"validity": {"gap_us": 0.001}})
+        def test_its_names(hiloco):
+            with pytest.raises(hiloco.ScenarioError):
+                hiloco.run("current.yaml", set={"duration_s": -1})
+    """)
+    run(project, "test_without_the_fixture.py").assert_outcomes(skipped=1, passed=1)
 
 
 def test_runs_end_with_the_test(project):

@@ -13,27 +13,28 @@ from typing import Any
 
 import pytest
 
-from . import command, runs
+from . import command, results, runs
 from . import live as live_runs
-from .errors import Error, RunError
+from .errors import Error
 from .results import Comparison, Run, Sweep, compare
 
 _TRACKED: pytest.StashKey[Tracker] = pytest.StashKey()
+_RUNS: pytest.StashKey[dict[pathlib.Path, Run]] = pytest.StashKey()
 _UNFIT: pytest.StashKey[str] = pytest.StashKey()
+_DRAWN = 8
 _HAS_LIMITS = re.compile(r"^limits[ \t]*:", re.MULTILINE)
 _IS_SCENARIO = re.compile(r"^(components|controller)[ \t]*:", re.MULTILINE)
 _NAME = re.compile(r"^name[ \t]*:[ \t]*[\"']?([\w.-]+)", re.MULTILINE)
 
 
 class Tracker:
-    """The runs of a test. The fixture `hiloco` is one: its methods are the functions of the package,
-    with results below the test's temporary folder, and with scenarios and their files beside the
-    test."""
+    """The fixture `hiloco`: its methods are the functions of the package, with results below the
+    test's temporary folder, and with scenarios and their files beside the test. It has the other
+    names of the package, too."""
 
-    def __init__(self, beside: pathlib.Path, results: pathlib.Path):
-        self._beside, self._results = beside, results
+    def __init__(self, beside: pathlib.Path, below: pathlib.Path):
+        self._beside, self._results = beside, below
         self._count = 0
-        self._runs: list[Run] = []
         self._live: dict[pathlib.Path, live_runs.Live] = {}
         self._junit: list[pathlib.Path] = []
 
@@ -58,14 +59,7 @@ class Tracker:
 
     def run(self, scenario: command.Scenario, **options: Any) -> Run:
         """hiloco.run()"""
-        try:
-            run = runs.run(self._scenario(scenario), **self._options(options))
-        except RunError as error:
-            if error.run is not None:
-                self._runs.append(error.run)
-            raise
-        self._runs.append(run)
-        return run
+        return runs.run(self._scenario(scenario), **self._options(options))
 
     def sweep(self, scenario: command.Scenario, set: Mapping[str, Any] | None = None,
               **options: Any) -> Sweep:
@@ -74,9 +68,7 @@ class Tracker:
             options.setdefault("junit", None)  # the command has none for a bisection
         options = self._options(options) if options.get("junit", "") is not None else {
             "folder": self._beside, "out": self._results / f"bisection-{len(self._junit)}", **options}
-        found = runs.sweep(self._scenario(scenario), set, **options)
-        self._runs += [point.run for point in found if point.run is not None]
-        return found
+        return runs.sweep(self._scenario(scenario), set, **options)
 
     def start(self, scenario: command.Scenario, **options: Any) -> live_runs.Live:
         """hiloco.start(). The run ends with the test, if it is not ended before."""
@@ -92,6 +84,11 @@ class Tracker:
         """hiloco.compare()"""
         return compare(a, b, **options)
 
+    def __getattr__(self, name: str) -> Any:
+        import hiloco
+
+        return getattr(hiloco, name)
+
     # --- at the end -----------------------------------------------------------------------
 
     def _end(self) -> None:
@@ -99,35 +96,63 @@ class Tracker:
         while self._live:
             junit, live = self._live.popitem()
             interrupted = live.running
-            self._runs.append(live.stop())
-            if not interrupted and self._runs[-1].verdict != "error":
+            if live.stop().verdict != "error" and not interrupted:
                 self._junit.append(junit)
-
-    def _not_valid(self) -> list[str]:
-        """Why runs in real time show nothing."""
-        found: list[Any] = []
-        for run in self._runs:
-            try:
-                if run.summary["mode"] == "realtime" and not run.valid:
-                    found += run.summary["validity"]["reasons"] or ["a run is not valid"]
-            except (Error, KeyError):
-                pass  # it left no summary, of which its own exception told
-        return [str(reason) for reason in found]
-
-    def _pictures(self) -> str:
-        """Draws the figures and writes the reports, and says where they are."""
-        lines = []
-        for number, run in enumerate(self._runs):
-            try:
-                figures = run.plot(to=self._results / f"figures-{number}")
-                lines += [repr(run), *(f"  figure {figure}" for figure in figures)]
-                lines.append(f"  report {run.report(to=self._results / f'figures-{number}')}")
-            except (Error, OSError) as error:
-                lines.append(f"{run.dir}: {error}")
-        return "\n".join(lines)
 
     def _verdicts(self) -> list[str]:
         return [path.read_text("utf-8") for path in self._junit if path.is_file()]
+
+
+# --- the runs of a test ---------------------------------------------------------------------
+
+
+def _not_valid(runs_of_test: list[Run]) -> list[str]:
+    """Why runs in real time show nothing."""
+    found: list[Any] = []
+    for run in runs_of_test:
+        try:
+            if run.summary["mode"] == "realtime" and not run.valid:
+                found += run.summary["validity"]["reasons"] or ["a run is not valid"]
+        except (Error, KeyError):
+            pass  # it left no summary, of which its own exception told
+    return list(dict.fromkeys(map(str, found)))
+
+
+def _folder(config: pytest.Config, name: str) -> pathlib.Path:
+    """A folder beside those of tmp_path, which stays as long as they do."""
+    path: pathlib.Path = config._tmp_path_factory.mktemp(name)  # type: ignore[attr-defined]
+    return path
+
+
+def _pictures(runs_of_test: list[Run], config: pytest.Config) -> str:
+    """Draws the figures and writes the reports, and says where they are."""
+    lines = []
+    for run in runs_of_test[:_DRAWN]:
+        try:
+            folder = _folder(config, "figures")
+            figures = run.plot(to=folder)
+            lines += [repr(run), *(f"  figure {figure}" for figure in figures)]
+            lines.append(f"  report {run.report(to=folder)}")
+        except (Error, OSError) as error:
+            lines.append(f"{run.dir}: {error}")
+    if len(runs_of_test) > _DRAWN:
+        lines.append(f"and {len(runs_of_test) - _DRAWN} more runs")
+    return "\n".join(lines)
+
+
+@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Keeps the runs of a test until its end, also those that are made without the fixture."""
+    found: dict[pathlib.Path, Run] = {}
+    item.stash[_RUNS] = found
+
+    def take(run: Run) -> None:
+        found[run.dir] = run
+
+    results.observers.append(take)
+    yield
+    results.observers.remove(take)
+    del item.stash[_RUNS]
 
 
 # --- the machine ----------------------------------------------------------------------------
@@ -168,8 +193,7 @@ class ScenarioItem(pytest.Item):
     """A scenario, which passes if its verdict is `passed`."""
 
     def runtest(self) -> None:
-        factory = self.config._tmp_path_factory  # type: ignore[attr-defined]
-        tracker = Tracker(self.path.parent, factory.mktemp(re.sub(r"\W", "_", self.path.stem)))
+        tracker = Tracker(self.path.parent, _folder(self.config, re.sub(r"\W", "_", self.path.stem)))
         self.stash[_TRACKED] = tracker
         if re.search("^mode: realtime$", tracker.check(self.path), re.MULTILINE):
             _skip_if_unfit(self.config)
@@ -216,18 +240,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     outcome = yield
-    tracker = item.stash.get(_TRACKED, None)
-    if call.when != "call" or tracker is None:
+    if call.when != "call":
         return
-    tracker._end()
+    tracker = item.stash.get(_TRACKED, None)
+    if tracker is not None:
+        tracker._end()
     report = outcome.get_result()  # type: ignore[attr-defined]
+    found = list(item.stash[_RUNS].values())
     is_mistake = call.excinfo is not None and call.excinfo.errisinstance(Error)
-    if not is_mistake and report.outcome != "skipped" and (why := tracker._not_valid()):
+    if not is_mistake and report.outcome != "skipped" and (why := _not_valid(found)):
         report.outcome = "skipped"
         report.longrepr = (str(item.path), 0, "Skipped: inconclusive: " + "; ".join(why))
-    if report.failed and tracker._runs:
-        report.sections.append(("hiloco", tracker._pictures()))
-    report.hiloco_junit = tracker._verdicts()
+    if report.failed and found:
+        report.sections.append(("hiloco", _pictures(found, item.config)))
+    report.hiloco_junit = tracker._verdicts() if tracker is not None else []
 
 
 # --- the verdicts as JUnit XML ---------------------------------------------------------------

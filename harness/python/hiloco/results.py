@@ -8,7 +8,7 @@ import pathlib
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import command
@@ -231,9 +231,19 @@ def optional(module: str, package: str) -> Any:
         raise NotInstalledError(f"this needs {module.partition('.')[0]}, Debian's package {package}") from None
 
 
+observers: list[Callable[[Run], None]] = []
+"""They are told of each run that has ended: by the plugin of pytest."""
+
+
+def tell(run: Run) -> None:
+    for observer in observers:
+        observer(run)
+
+
 def made_run(folder: Folder, messages: str) -> Run:
     run = Run.__new__(Run)
     run._folder, run._summary, run._record, run.messages = folder, None, None, messages
+    tell(run)
     return run
 
 
@@ -283,6 +293,7 @@ class Sweep:
             run = Run(self.dir / point["dir"])
             run._summary = point["summary"]
             run._sweep = self._folder  # type: ignore[attr-defined]  # it stays while its run does
+            tell(run)
         values = Attributes(zip(self.index["keys"], point["values"], strict=True))
         return Point(values, point["status"], run)
 
