@@ -24,6 +24,7 @@
 #include "models/outside.h"
 #include "run/privileges.h"
 #include "run/real_time.h"
+#include "tracing/others.h"
 #include "tracing/provider.h"
 
 enum { JOINED_STACK = 1 << 20, JOINED_WAIT_S = 30, JOINED_MESSAGES = 1 << 16 };
@@ -48,6 +49,9 @@ struct hiloco_node {
 
     pthread_t thread;
     struct hil_thread_settings settings; /* the thread's previous settings */
+    char thread_name[HIL_OWN_NAME];
+    bool looks; /* it looks who else has the thread's core, by `fs` */
+    struct hil_tracefs fs;
     struct fiber *user, *loop;
     /* The current step of the loop. */
     const double *in;
@@ -314,6 +318,22 @@ static void joined_resume(struct hiloco_node *n)
         joined_explain(n);
 }
 
+/* Only its results have a verdict, which says who had the core. */
+static void joined_look_at_others(struct hiloco_node *n)
+{
+    pthread_getname_np(n->thread, n->thread_name, sizeof n->thread_name);
+    n->looks = n->kept.out[0] &&
+               hil_others_begin(&n->fs, n->scenario->executors, n->scenario->executor_count);
+}
+
+static void joined_own_name(const void *node, unsigned executor, char name[HIL_OWN_NAME])
+{
+    const struct hiloco_node *n = node;
+
+    (void)executor;
+    memcpy(name, n->thread_name, sizeof n->thread_name);
+}
+
 static int joined_begin(struct hiloco_node *n)
 {
     hil_clock_calibrate(&n->clock);
@@ -324,6 +344,7 @@ static int joined_begin(struct hiloco_node *n)
     if (!n->user || !n->loop)
         return -ENOMEM;
     hil_provider_load_for(&n->run, 0);
+    joined_look_at_others(n);
     hil_thread_settings_take(&n->settings);
     joined_resume(n);
     if (!n->over)
@@ -344,6 +365,9 @@ static int joined_finish(struct hiloco_node *n)
 
     if (!messages)
         return -ENOMEM;
+    if (n->looks)
+        hil_others_tell(&n->fs, n->scenario, n->run.state, joined_own_name, n);
+    n->looks = false;
     pthread_mutex_lock(&joined_lock);
     int rc = hil_kept_finish(&n->kept, n->rc != 0, &summary, &conclusion, messages);
     hil_judgement_free(&conclusion.judgement);
@@ -365,6 +389,8 @@ static void joined_free_list(struct joined_signals *list)
 static void joined_free(struct hiloco_node *n)
 {
     hil_rendezvous_close(n->rendezvous);
+    if (n->looks)
+        hil_tracefs_close(&n->fs);
     hil_kept_close(&n->kept);
     if (n->run.state)
         hil_state_close(n->run.state);

@@ -347,41 +347,11 @@ static bool look_at_others(const struct launcher *l, struct hil_tracefs *fs)
            hil_others_begin(fs, s->executors, s->executor_count);
 }
 
-static bool others_matter(const struct hil_state *state)
+static void own_name(const void *scenario, unsigned executor, char name[HIL_OWN_NAME])
 {
-    for (unsigned i = 0; i < state->executor_count; i++)
-        if (state->executors[i].stalls.count && state->executors[i].stalls.waited_ns)
-            return true;
-    return false;
-}
+    const struct hil_scenario *s = scenario;
 
-/* Reading what the kernel wrote takes a moment, so it is done only if a loop stood still. */
-static void name_others(const struct launcher *l, struct hil_tracefs *fs)
-{
-    const struct hil_scenario *s = l->scenario;
-    struct hil_kernel kernel = {0};
-    struct hil_other others[HIL_OTHERS];
-    char name[HIL_PROCESS_NAME];
-
-    if (!others_matter(l->run.state)) {
-        hil_tracefs_close(fs);
-        return;
-    }
-    hil_others_end(fs, &kernel);
-    for (unsigned i = 0; i < s->executor_count; i++) {
-        struct hil_stalls *stalls = &l->run.state->executors[i].stalls;
-        const uint64_t start = l->run.state->executors[i].start_ns;
-        const struct hil_span loops = {start, start + atomic_load(&l->run.state->elapsed_ns)};
-        hil_process_name(&s->executors[i], s, name);
-        const unsigned count = hil_others_find(&kernel, s->executors[i].cpu, name, loops, others);
-        uint64_t most_ns = 0;
-        for (unsigned k = 0; k < count; k++)
-            if (others[k].all_ns > most_ns) {
-                memcpy(stalls->other, others[k].name, sizeof stalls->other);
-                most_ns = others[k].all_ns;
-            }
-    }
-    hil_kernel_free(&kernel);
+    hil_process_name(&s->executors[executor], s, name);
 }
 
 static int run(struct launcher *l)
@@ -402,7 +372,7 @@ static int run(struct launcher *l)
     atomic_store(&l->run.state->go, true);
     watch(l);
     if (looks)
-        name_others(l, &fs);
+        hil_others_tell(&fs, l->scenario, l->run.state, own_name, l->scenario);
     hil_tuning_server_close(&l->tuning);
     rc = stop_trace(l);
     const bool failed = finish_results(l, &outcome, rc) || l->failed || rc;

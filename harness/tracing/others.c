@@ -88,3 +88,47 @@ void hil_others_end(struct hil_tracefs *fs, struct hil_kernel *k)
         close(file);
     hil_tracefs_close(fs);
 }
+
+static bool others_matter(const struct hil_state *state)
+{
+    for (unsigned i = 0; i < state->executor_count; i++)
+        if (state->executors[i].stalls.count && state->executors[i].stalls.waited_ns)
+            return true;
+    return false;
+}
+
+static void others_tell_of(const struct hil_kernel *kernel, int cpu, const char *own,
+                           uint64_t elapsed_ns, struct hil_executor_state *state)
+{
+    const struct hil_span loops = {state->start_ns, state->start_ns + elapsed_ns};
+    struct hil_other others[HIL_OTHERS];
+    const unsigned count = hil_others_find(kernel, cpu, own, loops, others);
+    uint64_t most_ns = 0;
+
+    for (unsigned k = 0; k < count; k++)
+        if (others[k].all_ns > most_ns) {
+            memcpy(state->stalls.other, others[k].name, sizeof state->stalls.other);
+            most_ns = others[k].all_ns;
+        }
+}
+
+/* Reading what the kernel wrote takes a moment, so it is done only if a loop stood still. */
+void hil_others_tell(struct hil_tracefs *fs, const struct hil_scenario *s, struct hil_state *state,
+                     void (*own)(const void *arg, unsigned executor, char name[HIL_OWN_NAME]),
+                     const void *arg)
+{
+    struct hil_kernel kernel = {0};
+    char name[HIL_OWN_NAME];
+
+    if (!others_matter(state)) {
+        hil_tracefs_close(fs);
+        return;
+    }
+    hil_others_end(fs, &kernel);
+    for (unsigned i = 0; i < s->executor_count; i++) {
+        own(arg, i, name);
+        others_tell_of(&kernel, s->executors[i].cpu, name, atomic_load(&state->elapsed_ns),
+                       &state->executors[i]);
+    }
+    hil_kernel_free(&kernel);
+}

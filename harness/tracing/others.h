@@ -5,6 +5,7 @@
 #ifndef HIL_OTHERS_H
 #define HIL_OTHERS_H
 
+#include "../run/state.h"
 #include "kernel.h"
 #include "tracefs.h"
 
@@ -29,5 +30,13 @@ unsigned hil_others_find(const struct hil_kernel *kernel, int cpu, const char *o
 bool hil_others_begin(struct hil_tracefs *fs, const struct hil_executor_config *executors,
                       unsigned count);
 void hil_others_end(struct hil_tracefs *fs, struct hil_kernel *kernel);
+
+/* Ends to look at a run, and writes into its state who had the core of each executor longest, if
+ * one stood still. `own` gives the name of an executor's thread. */
+enum { HIL_OWN_NAME = 48 };
+void hil_others_tell(struct hil_tracefs *fs, const struct hil_scenario *scenario,
+                     struct hil_state *state,
+                     void (*own)(const void *arg, unsigned executor, char name[HIL_OWN_NAME]),
+                     const void *arg);
 
 #endif

@@ -172,7 +172,7 @@ int hil_tracefs_open(struct hil_tracefs *fs, const char *root,
     if (fs->root < 0)
         return fs->root == -ENOENT ? -ENODEV : fs->root;
     remove_abandoned(fs->root);
-    snprintf(fs->name, sizeof fs->name, "instances/hiloco-%d", (int)getpid());
+    snprintf(fs->name, sizeof fs->name, "instances/hiloco-%d", (int)gettid());
     int rc = mkdirat(fs->root, fs->name, 0700) && errno != EEXIST ? -errno : 0;
     if (!rc)
         rc = fs->instance = open_dir(fs->root, fs->name);

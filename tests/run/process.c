@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -308,4 +309,25 @@ uint64_t last_steps_of(const struct process *p)
         hil_state_detach(&run);
     }
     return steps;
+}
+
+pid_t start_hog(int cpu)
+{
+    pid_t hog = fork();
+    cpu_set_t cores;
+
+    if (hog)
+        return hog;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, "the [hog] =1");
+    CPU_ZERO(&cores);
+    CPU_SET((size_t)cpu, &cores);
+    sched_setaffinity(0, sizeof cores, &cores);
+    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 90});
+    for (;;) {
+        clock_t end = clock() + CLOCKS_PER_SEC / 200;
+        while (clock() < end)
+            continue;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
 }

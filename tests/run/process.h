@@ -52,6 +52,10 @@ void expect_status(const struct ended *ended, int status);
 void expect_ran(const struct ended *ended);
 void expect_said(const struct ended *ended, const char *text); /* on stderr */
 
+/* Starts a process called "the [hog] =1" that takes this core for half of the time, ahead of any
+ * loop. */
+pid_t start_hog(int cpu);
+
 /* A launcher and its processes, in the order in which it starts them. */
 enum { CONTROLLER, CONVERTERS };
 

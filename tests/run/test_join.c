@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/tracing/others.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -116,6 +118,33 @@ static const char *over_tcp(const char *keys)
 Test(join, a_program_is_a_node_over_tcp)
 {
     expect_joined("", over_tcp("duration_s: 0.5"));
+}
+
+/* Its own verdict names who had its core. */
+Test(join, a_program_knows_its_intruder)
+{
+    struct hil_tracefs fs;
+
+    if (!hil_others_begin(&fs, NULL, 0))
+        cr_skip_test("no kernel events here");
+    hil_tracefs_close(&fs);
+    pid_t hog = start_hog(1);
+    scenario("duration_s: 1\nvalidity: {required: false}");
+    change("bench: {period_us: 1000, wait: hybrid}", "bench: {period_us: 100, cpu: 1}");
+    change("control: {period_us: 1000,", "control: {period_us: 1000, cpu: 0,");
+    struct process run = start_run();
+    struct ended bench = run_command("%s %s %s", program_path("node-bench"),
+                                     in_workspace("bench.yaml"), in_workspace("own"));
+    struct ended e = finish(&run);
+
+    kill(hog, SIGKILL);
+    waitpid(hog, NULL, 0);
+    expect_ran(&e);
+    expect_status(&bench, 0);
+    const char *stalls =
+        json_string_value(json_at(summary_of(in_workspace("own")), "validity.stalls"));
+    cr_expect(stalls && strstr(stalls, "the [hog] =1 and other threads had cpu 1 for "), "%s",
+              stalls ? stalls : "none");
 }
 
 /* --- one that is lost ------------------------------------------------------------------------ */

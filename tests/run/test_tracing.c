@@ -470,32 +470,10 @@ Test(tracing, lost_events_are_counted)
 
 /* --- who it was ------------------------------------------------------------------------------- */
 
-/* Takes the controller's core for half of the time, ahead of any loop. */
-static pid_t start_hog(void)
-{
-    pid_t hog = fork();
-    cpu_set_t first;
-
-    if (hog)
-        return hog;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_NAME, "the [hog] =1");
-    CPU_ZERO(&first);
-    CPU_SET(0, &first);
-    sched_setaffinity(0, sizeof first, &first);
-    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 90});
-    for (;;) {
-        clock_t end = clock() + CLOCKS_PER_SEC / 200;
-        while (clock() < end)
-            continue;
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-    }
-}
-
 Test(tracing, a_miss_names_its_intruder)
 {
     const char *out = in_workspace("out"), *who;
-    pid_t hog = start_hog();
+    pid_t hog = start_hog(0);
     struct ended e = run_command(SLOW "--set controller.cpu=0 --set converters.cpu=1 "
                                       "--trace --out %s",
                                  out);
