@@ -112,6 +112,11 @@ static int expr_add(struct expr_model *e, unsigned table, const char *key, const
     static const uint32_t flags[] = {HIL_REQUIRED, HIL_OWN | HIL_TUNABLE, 0};
     char wrong[200];
 
+    if (!(*name >= 'a' && *name <= 'z')) {
+        snprintf(wrong, sizeof wrong, "'%.60s' is no name; allowed: one that begins with a letter",
+                 name);
+        return expr_wrong(said, key, 0, wrong);
+    }
     if (expression_is_reserved(name)) {
         snprintf(wrong, sizeof wrong, "%.60s has a meaning in formulas; allowed: another name",
                  name);

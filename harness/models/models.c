@@ -36,6 +36,8 @@ int hil_say(const struct hil_said *said, int rc, const char *format, ...)
     va_start(args, format);
     vsnprintf(said->text, said->size, format, args);
     va_end(args);
+    for (char *c = said->text; *c; c++) /* it may quote a file from elsewhere */
+        *c = (unsigned char)*c < ' ' || *c == 127 ? '?' : *c;
     return rc;
 }
 

@@ -159,7 +159,9 @@ Test(expr, a_table_has_its_rules)
     expect_mistake(EXPR_HEAD "      gives: {x: }\n      formulas: {x: 1}\n", NULL,
                    "there is no unit");
     expect_mistake(EXPR_HEAD "      gives: {X: W}\n      formulas: {X: 1}\n", NULL,
-                   "its output X has a name with other than lower-case letters");
+                   "'X' is no name; allowed: one that begins with a letter");
+    expect_mistake(EXPR_HEAD "      takes: [V, A]\n      gives: {x: W}\n      formulas: {x: 1}\n",
+                   NULL, "'0' is no name; allowed: one that begins with a letter");
     expect_mistake(EXPR_HEAD "      parameters: {k: V}\n      gives: {x: W}\n      formulas: {x: "
                              "k}\nrecord:\n  - {signals: power.x, node: desk}\n",
                    NULL, "k has no value; required under parameters");

@@ -130,6 +130,7 @@ Test(table, a_wrong_file_is_refused_with_a_place)
         {"x,y\n1,nan", "line 2, column 3: 'nan'; allowed: a number"},
         {"x,y\n1,0x10", "line 2, column 3: '0x10'; allowed: a number"},
         {"x,y\n1,1e999", "line 2, column 3: '1e999'; allowed: a number from"},
+        {"x,y\n1,\x1b[31mred", "line 2, column 3: '?[31mred'; allowed: a number"},
         {"x,y\n1,--2", "line 2, column 3: '--2'; allowed: a number"},
         {"x,y\n1;2", "line 2, column 1: '1;2'; allowed: a number"},
         {"x,y\n1,2\n1,3", "line 3, column 1: '1'; allowed: a number above the one before it"},
