@@ -65,7 +65,7 @@ struct benchmark {
 extern const struct benchmark latency_benchmarks[], step_benchmarks[], fabric_benchmarks[],
     virtual_benchmarks[], sweep_benchmarks[], atomic_benchmarks[], collective_benchmarks[],
     queue_benchmarks[], lock_benchmarks[], kvstore_benchmarks[], tracing_benchmarks[],
-    tcp_benchmarks[], converter_benchmarks[], rdma_benchmarks[];
+    tcp_benchmarks[], converter_benchmarks[], circuit_benchmarks[], rdma_benchmarks[];
 
 /* The tables of this program, ended by NULL. */
 extern const struct benchmark *const bench_tables[];
