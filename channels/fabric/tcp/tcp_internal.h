@@ -7,7 +7,9 @@
  *      tcp_lane.c      lanes: the connection of two processes, for their links
  *      tcp_target.c    what a lane receives: places writes, executes requests, takes answers
  *      tcp_words.c     copies of odd sizes and places
- *      tcp_greet.c     how nodes and links connect, and who is let in
+ *      tcp_greet.c     how nodes connect, and who is let in
+ *      tcp_link_connect.c
+ *                      how links connect
  *      tcp_control.c   control connections: messages, heartbeats, and the loss of peers
  *      tcp_service.c   the thread that serves all of these
  *      tcp_tell.c      the thread that calls the core
@@ -457,7 +459,7 @@ void tcp_target_add(struct tcp_lane *lane, uint16_t index, struct tcp_node *node
 /* After this, no request of the peer's links is executed. */
 void tcp_targets_drop(const struct tcp_node *node, const struct tcp_peer *peer);
 
-/* --- tcp_greet.c: all but tcp_link_connect with the fabric's lock held */
+/* --- tcp_greet.c: with the fabric's lock held */
 
 int tcp_listen(struct tcp_node *node);
 void tcp_accept(struct tcp_node *node);
@@ -472,12 +474,31 @@ void tcp_greet(struct tcp_connection *connection);
 /* Ends the connections of strangers that take too long. */
 void tcp_tend_strangers(struct tcp_node *node, uint64_t now);
 
+/* For tcp_link_connect.c: a socket on its way to a peer, or a negative errno. */
+int tcp_connect_start(const struct tcp_node *node, uint32_t peer);
+/* Returns 0 if the socket is connected, otherwise an errno. */
+int tcp_connect_error(int fd);
+bool tcp_is_at_home(int fd, const struct sockaddr_storage *home);
+struct tcp_greeting tcp_greet_make(const struct tcp_node *node, uint32_t to, enum tcp_step step);
+/* A greeting always fits into the socket's buffer. */
+bool tcp_greet_say(int fd, const struct tcp_greeting *greeting);
+/* Refuses with a proof of `claim`, or without a proof (NULL). */
+void tcp_greet_refuse(struct tcp_connection *connection, enum loco_refusal why,
+                      const struct loco_claim *claim);
+/* Warns of a caller that is refused, unless there were many such warnings. */
+void tcp_greet_warn_of(struct tcp_node *node, uint32_t id, uint32_t count, const char *why);
+
+/* --- tcp_link_connect.c: all but tcp_link_connect with the fabric's lock held */
+
 /* Connects a link. Returns 0, -ECONNRESET when the peer is lost, -ETIMEDOUT when it has not
  * answered by `until`, or another negative errno. */
 int tcp_link_connect(struct tcp_link *link, uint64_t until);
 
 /* The peer whose link this greeting opens; the greeting came over socket `fd`. NULL: refused. */
 struct tcp_peer *tcp_admit_link(struct tcp_node *node, int fd, const struct tcp_greeting *greeting);
+
+/* Handles the greeting of a link. The caller's socket becomes a lane's. */
+void tcp_hear_link(struct tcp_connection *stranger, const struct tcp_greeting *greeting);
 
 /* --- tcp_control.c */
 
