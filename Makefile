@@ -230,7 +230,7 @@ $(BUILD)/obj/harness/scope/page.o: $(wildcard $(addprefix harness/scope/page/*.,
 
 PERIODS := 10,20,30,40,50,60,80,100
 
-SWEEP   := $(BUILD)/hiloco sweep configs/dcdc20.yaml --set controller.period_us=$(PERIODS)
+SWEEP   := $(BUILD)/hiloco sweep configs/dcdc20.yaml --set nodes.controller.period_us=$(PERIODS)
 
 # The shortest period of the controller that this machine holds is one of those that are drawn, if it
 # is among them. Far beyond them the loop would leave the figure's scale.
@@ -250,16 +250,16 @@ run: all
 	@$(BUILD)/hiloco plot $(RESULTS)/figure >/dev/null
 	@[ "$$(nproc)" -lt 2 ] || { \
 	    echo "real time: 2 s of each, the controller and the converters as separate processes" && \
-	    $(SWEEP)$(HELD_PERIOD) --mode realtime --set duration_s=2 --set recording.duty=false \
+	    $(SWEEP)$(HELD_PERIOD) --mode realtime --set duration_s=2 --set record.0.signals=converter.voltage_v \
 	        --set validity.required=false --out $(RESULTS)/realtime >$(BUILD)/realtime.txt && \
 	    $(BUILD)/hiloco plot $(RESULTS)/realtime >/dev/null && \
-	    $(BUILD)/hiloco plot $(RESULTS)/realtime/controller.period_us=40 >/dev/null && \
+	    $(BUILD)/hiloco plot $(RESULTS)/realtime/nodes.controller.period_us=40 >/dev/null && \
 	    $(BUILD)/hiloco plot $(RESULTS)/figure --beside $(RESULTS)/realtime >/dev/null; \
 	}
 	@echo
 	@cat $(BUILD)/sweep.txt; [ "$$(nproc)" -lt 2 ] || cat $(BUILD)/realtime.txt
 	@echo "figures: $(RESULTS)/figure/figure.png, figure-startup.png, figure-beside.png (virtual and"
-	@echo "real time); $(RESULTS)/realtime/figure.png, round-trip.png, controller.period_us=40/tail.png"
+	@echo "real time); $(RESULTS)/realtime/figure.png, round-trip.png, nodes.controller.period_us=40/tail.png"
 	@tail -1 $(BUILD)/capacity.txt
 
 # The documents' figures, each with the checksums of the files that it is drawn from. A test has the

@@ -190,7 +190,7 @@ struct hil_model {
 };
 
 /* A shared library that is a model exports one descriptor of this name. A scenario then names the
- * library's file: "converters.plant: ./motor.so". docs/writing-a-model.md shows how. */
+ * library's file: "components.converter.model: ./motor.so". docs/writing-a-model.md shows how. */
 #ifdef __GNUC__
 __attribute__((visibility("default")))
 #endif

@@ -5,8 +5,7 @@
 #      records_equal.sh COMMIT [BUILD]
 #
 # It builds COMMIT in a temporary folder, and runs that commit's scenarios with its programs and
-# with those in BUILD. It compares the controller's record and each converter's, one row in a
-# hundred. For a general scenario it compares what that scenario records.
+# with those in BUILD, after `hiloco convert`. It compares what each scenario records.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] || { sed -n '5s/^# *//p' "$0" >&2 && exit 2; }
@@ -17,9 +16,7 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 
 record() { # PROGRAM SCENARIO FOLDER
-    every=recording.converter_decimation=100
-    grep -q '^converters:' "$2" || every=
-    "$1" run "$2" --mode virtual --quiet ${every:+--set "$every"} --out "$3" &&
+    "$1" run "$2" --mode virtual --quiet --out "$3" &&
         "$1" export "$3" --csv 2>"$work/log" || { cat "$work/log" && exit 1; }
 }
 
@@ -30,7 +27,9 @@ make -s -C "$work/tree" all >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }
 for scenario in "$work"/tree/configs/*.yaml; do
     name=$(basename "$scenario" .yaml)
     record "$work/tree/build/hiloco" "$scenario" "$work/before"
-    record "$build/hiloco" "$scenario" "$work/after"
+    today=$(dirname "$scenario")/today
+    "$build/hiloco" convert "$scenario" >"$today"
+    record "$build/hiloco" "$today" "$work/after"
     rm "$work"/before/*.h5 "$work"/after/*.h5
     [ -e "$work/before/events.csv" ] || rm -f "$work/after/events.csv"
     for record in "$work"/before/*.csv; do

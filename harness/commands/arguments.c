@@ -62,7 +62,6 @@ static const struct choice choices[] = {
     {HIL_TAKES_CAPTURE, {"wait", required_argument, NULL, 6}},
     {HIL_TAKES_CAPTURE, {"auto", no_argument, NULL, 7}},
     {HIL_TAKES_HOSTS, {"scope", no_argument, NULL, 'Z'}},
-    {HIL_TAKES_CHECK, {"expand", no_argument, NULL, 'e'}},
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
     {HIL_TAKES_CHECK, {"against", required_argument, NULL, 8}},
     {HIL_TAKES_BISECT, {"bisect", required_argument, NULL, 'B'}},
@@ -262,9 +261,6 @@ static int take(struct hil_arguments *a, int option)
         return 0;
     case 'J':
         a->json = true;
-        return 0;
-    case 'e':
-        a->options.expand = true;
         return 0;
     case 'E':
         a->measure = true;

@@ -52,43 +52,6 @@ static double capacity_period(const struct capacity_loop *l, int rung)
 
 /* --- the key of a period ---------------------------------------------------------------------- */
 
-/* Whether the scenario can be loaded with this set. */
-static bool capacity_loads(const struct hil_arguments *a, const char *set)
-{
-    struct hil_scenario_options options = a->options;
-    const char **sets = calloc(a->options.set_count + 1, sizeof *sets);
-    struct hil_scenario *scenario;
-    char message[4096];
-    int rc = -ENOMEM;
-
-    if (sets) {
-        memcpy(sets, a->sets, a->options.set_count * sizeof *sets);
-        sets[options.set_count++] = set;
-        options.sets = sets;
-        rc = hil_scenario_load(&scenario, a->scenario, &options, message, sizeof message);
-    }
-    if (!rc)
-        hil_scenario_free(scenario);
-    free(sets);
-    return rc == 0;
-}
-
-/* An array of the short form is `converters`, its nodes are converter[0] and so on. */
-static bool capacity_find_key(const struct hil_arguments *a, struct capacity_loop *l)
-{
-    static const char *const forms[] = {"nodes.%s.period_us", "%s.period_us", "%ss.period_us"};
-    char set[360];
-
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        snprintf(l->key, sizeof l->key, forms[i], l->array->name);
-        snprintf(set, sizeof set, "%s=%.9g", l->key, l->period_us);
-        if (capacity_loads(a, set))
-            return true;
-    }
-    fprintf(stderr, "%s: there is no key for its period\n", l->array->name);
-    return false;
-}
-
 static int capacity_find_loops(struct capacity *c)
 {
     const struct hil_system *s = c->scenario->system;
@@ -105,8 +68,7 @@ static int capacity_find_loops(struct capacity *c)
                                         (double)s->nodes[array->first].timing.period_ns * 1e-3,
                                     .fails = -1,
                                     .holds = RUNGS};
-        if (!capacity_find_key(c->arguments, l))
-            return -EINVAL;
+        snprintf(l->key, sizeof l->key, "nodes.%s.period_us", array->name);
     }
     return 0;
 }

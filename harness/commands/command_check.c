@@ -7,15 +7,12 @@
 
 static const char help[] =
     "usage: hiloco check SCENARIO [--mode MODE] [--set KEY=VALUE]... [--parameters FILE]...\n"
-    "                    [--expand | --measure]\n"
+    "                    [--measure]\n"
     "       hiloco check --against ngspice NETLIST\n"
     "\n"
     "Checks a scenario, and prints it with every key spelled out if there are no mistakes. Each\n"
     "mistake is a line FILE:LINE:COLUMN, with what was found and what is allowed. --mode, --set\n"
     "and --parameters are as for hiloco run, and so is - in place of SCENARIO.\n"
-    "\n"
-    "--expand prints a scenario with controller: and converters: in the general form, with nodes,\n"
-    "components and connections. It is the same scenario.\n"
     "\n"
     "--measure makes each component instead, runs some hundred steps with its initial inputs, and\n"
     "prints how long a step takes here. It warns about a component whose step is longer than its\n"

@@ -4,12 +4,12 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: hiloco convert SCENARIO [--set KEY=VALUE]...\n"
+    "usage: hiloco convert SCENARIO [--set KEY=VALUE]... [--parameters FILE]...\n"
     "\n"
     "Prints a scenario in the language of today: one with controller: and converters: becomes one\n"
     "with nodes, components and connections, which gives the same record. The scenario.yaml of\n"
     "results is such a scenario, too. Comments are lost, and so are keys at their defaults. --set\n"
-    "is as for hiloco run.\n";
+    "and --parameters are as for hiloco run; with --parameters every key is spelled out.\n";
 
 enum { MESSAGE_BYTES = 1 << 16 };
 

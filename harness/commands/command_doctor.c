@@ -22,7 +22,7 @@ static const char help[] =
     "thread, and compares this with cyclictest if that is installed. Without SCENARIO it checks\n"
     "all cpus, and assumes the loops of the reference scenario on cpus 0 and 1.\n"
     "\n"
-    "  --set KEY=VALUE    set a key of the scenario, for example --set controller.cpu=2\n"
+    "  --set KEY=VALUE    set a key of the scenario, for example --set nodes.controller.cpu=2\n"
     "  --parameters FILE  as for hiloco run\n"
     "  --measure SECONDS  how long to measure (default 5; 0: not at all). All cores are measured "
     "at\n"

@@ -29,7 +29,7 @@ static const char help[] =
     "  --mode virtual     in virtual time, as fast as possible; every run is the same, bit for "
     "bit\n"
     "  --set KEY=VALUE    set a key of the scenario by its dotted path, for example\n"
-    "                     --set controller.period_us=20; may be repeated\n"
+    "                     --set nodes.controller.period_us=20; may be repeated\n"
     "  --parameters FILE  set parameters and settings of components from an SSV file\n"
     "                     (docs/parameters.md); may be repeated. --set takes precedence\n"
     "  --out DIR          folder of the results (default: results/NAME-TIMESTAMP)\n"

@@ -54,7 +54,7 @@ static const char help[] =
     "runs ended in order. With --bisect also 0 if the value was found.\n"
     "\n"
     "Example: hiloco sweep configs/dcdc20.yaml --mode virtual \\\n"
-    "                 --set controller.period_us=10,20,30,40,50,60,80,100\n";
+    "                 --set nodes.controller.period_us=10,20,30,40,50,60,80,100\n";
 
 /* Checks for options that exclude each other. */
 static int sweep_check_options(const struct sweep *s)

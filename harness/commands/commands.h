@@ -91,7 +91,7 @@ enum {
     HIL_TAKES_PARTIAL = 1 << 14,   /* --partial */
     HIL_TAKES_DIRECTORY = 0,       /* only the positional argument */
     HIL_TAKES_MODEL = 1 << 15,     /* no option; the positional argument is optional */
-    HIL_TAKES_CHECK = 1 << 16,     /* --expand, --measure, --against */
+    HIL_TAKES_CHECK = 1 << 16,     /* --measure, --against */
     HIL_TAKES_NODES = 1 << 17,     /* no option; an argument before the scenario */
     HIL_TAKES_TOLERANCE = 1 << 18, /* --abs, --rel, --within, --json */
     HIL_TAKES_VERDICTS = 1 << 19,  /* --junit, --tap */

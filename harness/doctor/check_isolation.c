@@ -59,8 +59,9 @@ void hil_check_placement(const struct hil_patient *p, struct hil_finding *f)
     hil_found(f, HIL_WARNING, "an executor%s is not pinned (cpu: -1)%s%s",
               p->sharded ? " or a shard" : "",
               known ? ", so it never runs on the isolated cpus " : "", known ? cpus : "");
-    hil_advice(f, "Set controller.cpu%s and converters.cpu, or placement[].cpu, to cpus of %s.",
-               p->sharded ? ", shard_cpus" : "", cpus);
+    hil_advice(
+        f, "Set nodes.controller.cpu%s and nodes.converter.cpu, or placement[].cpu, to cpus of %s.",
+        p->sharded ? ", shard_cpus" : "", cpus);
 }
 
 /* --- isolated from other threads ---------------- */

@@ -10,7 +10,7 @@
 
 enum { HIL_KEY_WORDS_BYTES = 256 };
 
-/* "controller.gains.ki_per_v_s" in 1/(V s): "controller gains ki". */
+/* "components.control.parameters.ki_per_v_s" in 1/(V s): "controller gains ki". */
 void hil_key_words(const char *key, const char *unit, char words[HIL_KEY_WORDS_BYTES]);
 
 /* The same for the last part of the key: "ki". */

@@ -106,11 +106,6 @@ void hil_models_say_provided(char *text, size_t size)
 
 /* --- loaded models ---------------------------------------------------------------------------- */
 
-const struct hil_loaded *hil_models_loaded(void)
-{
-    return loaded_models;
-}
-
 static bool settings_equal(const struct hil_settings *a, const struct hil_settings *b)
 {
     if (a->count != b->count)

@@ -19,9 +19,6 @@ bool hil_model_is_provided(const char *name);
 int hil_model_load(const struct hil_loaded **loaded, const char *name, const char *folder,
                    const struct hil_settings *settings, const struct hil_said *said);
 
-/* The loaded models as a list; NULL: none. */
-const struct hil_loaded *hil_models_loaded(void);
-
 /* The first model with this whole name and these settings (NULL: any settings), or NULL. */
 const struct hil_loaded *hil_loaded_find(const char *name, const struct hil_settings *settings);
 

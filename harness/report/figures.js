@@ -20,7 +20,7 @@ function figuresOf(runs) {
     return [...figures.values()].filter((figure) => figure.curves.length > 0);
 }
 
-/* "controller.period_us=20: output_v": distinguishes this curve from others in the figure. */
+/* "nodes.controller.period_us=20: output_v": distinguishes this curve from others in the figure. */
 function curveName({run, packed}, figure, runs) {
     const same = figure.curves.every((one) => one.packed.role === 'reference' ||
                                               one.packed.name === packed.name);

@@ -71,7 +71,8 @@ int hil_links_init(struct hil_links *links, struct loco_manager *manager,
 /* Adds the barrier. Only nodes that are there from the start do this. */
 int hil_links_add_barrier(struct hil_links *links);
 
-/* Describes how two lines of a listing differ: "controller.period_us is 40 here and 50 there". */
+/* Describes how two lines of a listing differ: "nodes.controller.period_us is 40 here and 50
+ * there". */
 void hil_links_say_difference(const char *here, const char *there, char *text, size_t size);
 
 void hil_links_fini(struct hil_links *links);

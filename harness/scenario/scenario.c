@@ -1,8 +1,8 @@
 /*
  * Loads a scenario, step by step. The file becomes a tree that knows its lines. --set is applied to
  * the tree, defaults are filled in, and the result is checked against the schema. Then libcyaml
- * loads it into typed blocks, and these are resolved to the scenario that runs. Files of parameters
- * are applied to its general form, once the components are known.
+ * loads the part about the run, and the rest is resolved from the tree. Files of parameters are
+ * applied once the components are known.
  */
 #include "scenario.h"
 
@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "convert/convert.h"
-#include "form/form.h"
 #include "general/general.h"
 #include "scenario_files.h"
 #include "scenario_models.h"
@@ -95,23 +94,22 @@ static bool has_parameters(const struct loading *l)
 }
 
 /* Stores the final tree: as text, and as the listing that all nodes must share. */
-static int write_down(const struct scenario_schema *schema, const struct scenario_node *root,
-                      struct hil_scenario *scenario)
+static int write_down(const struct scenario_node *root, struct hil_scenario *scenario)
 {
     free(scenario->resolved);
     free(scenario->listing.lines);
     scenario->resolved = NULL;
     scenario->listing = (struct hil_listing){0};
     int error = scenario_tree_print(root, &scenario->resolved);
-    return error == 0 ? scenario_listing_make(schema, root, scenario) : error;
+    return error == 0 ? scenario_listing_make(root, scenario) : error;
 }
 
-/* Loads the blocks that `top` describes with libcyaml. */
-static int load_blocks(const cyaml_schema_value_t *top, const struct scenario_node *root,
-                       const char *text, void **blocks, struct scenario_report *report)
+/* Loads the part about the run with libcyaml. */
+static int load_run(const struct scenario_node *root, const char *text, void **file,
+                    struct scenario_report *report)
 {
     cyaml_err_t refused =
-        cyaml_load_data((const uint8_t *)text, strlen(text), &cyaml, top, blocks, NULL);
+        cyaml_load_data((const uint8_t *)text, strlen(text), &cyaml, &scenario_loaded, file, NULL);
     if (refused == CYAML_ERR_OOM)
         return -ENOMEM;
     if (refused == CYAML_OK)
@@ -122,8 +120,7 @@ static int load_blocks(const cyaml_schema_value_t *top, const struct scenario_no
     return -EINVAL;
 }
 
-static int load_system(struct loading *l, const struct scenario_schema *schema,
-                       struct scenario_node *root)
+static int load_system(struct loading *l, struct scenario_node *root)
 {
     struct hil_scenario *scenario = l->scenario;
     int error =
@@ -133,122 +130,83 @@ static int load_system(struct loading *l, const struct scenario_schema *schema,
         scenario->executors = scenario->system->executors;
         scenario->executor_count = scenario->system->executor_count;
     }
-    return error == 0 && has_parameters(l) ? write_down(schema, root, scenario) : error;
+    return error == 0 && has_parameters(l) ? write_down(root, scenario) : error;
 }
 
-/* Loads the general form; libcyaml loads its part about the run. */
-static int load_general(struct loading *l, const struct scenario_schema *schema,
-                        struct scenario_node *root)
+static int resolve(struct loading *l, struct scenario_node *root)
 {
     const unsigned before = l->report->mistakes;
     void *file = NULL;
-    int error = load_blocks(&schema->loaded, root, l->scenario->resolved, &file, l->report);
+    int error = write_down(root, l->scenario);
 
+    if (error == 0)
+        error = load_run(root, l->scenario->resolved, &file, l->report);
     if (error != 0)
         return error;
     error = scenario_resolve_run(root, file, l->scenario, l->report);
-    cyaml_free(&cyaml, &schema->loaded, file, 0);
+    cyaml_free(&cyaml, &scenario_loaded, file, 0);
     if (error == 0)
-        error = load_system(l, schema, root);
+        error = load_system(l, root);
     return error == 0 && l->report->mistakes > before ? -EINVAL : error;
 }
 
-/* Expands a scenario without mistakes to the general form, in which missing keys get their
- * defaults. */
-static int expand_and_resolve(struct loading *l, const struct form_loaded *loaded,
-                              const struct form *form)
+/* Makes the tree complete, and checks it. */
+static int complete(struct scenario_node *root, struct scenario_report *report)
 {
-    struct scenario_node *general = NULL;
-    struct scenario_schema *schema = NULL;
-    int error = form_expand(loaded, form, &general);
+    int error = scenario_fill_defaults(root);
 
     if (error == 0)
-        error = scenario_schema_open(&schema, general);
-    if (error == 0)
-        error = scenario_fill_defaults(schema, general);
-    if (error == 0)
-        error = scenario_fill_derived(schema, general);
-    if (error == 0)
-        error = load_system(l, schema, general);
-    if (error == 0 && l->options != NULL && l->options->expand) {
-        free(l->scenario->resolved);
-        l->scenario->resolved = NULL;
-        error = scenario_tree_print(general, &l->scenario->resolved);
-    }
-    scenario_schema_close(schema);
-    scenario_node_free(general);
-    return error;
-}
-
-static int load_form(struct loading *l, const struct scenario_schema *schema,
-                     struct scenario_node *root)
-{
-    const unsigned before = l->report->mistakes;
-    struct form form = {0};
-    void *blocks = NULL;
-    int error = load_blocks(&schema->loaded, root, l->scenario->resolved, &blocks, l->report);
-
-    if (error != 0)
-        return error;
-    const struct form_file *file = blocks;
-    const struct form_loaded loaded = {schema, root, file, l->report};
-    error = scenario_resolve_run(root, &file->run, l->scenario, l->report);
-    l->scenario->on_record_error = file->recording.on_error;
-    if (error == 0)
-        error = form_resolve(&loaded, &form);
-    if (error == 0 && l->report->mistakes > before)
+        error = scenario_check(root, report);
+    if (error == 0 && report->mistakes > 0)
         error = -EINVAL;
     if (error == 0)
-        error = expand_and_resolve(l, &loaded, &form);
-    form_free(&form);
-    cyaml_free(&cyaml, &schema->loaded, blocks, 0);
+        scenario_arrange(root);
     return error;
 }
 
-static int load_and_resolve(struct loading *l, const struct scenario_schema *schema,
-                            struct scenario_node *root)
-{
-    int error = write_down(schema, root, l->scenario);
-
-    if (error != 0)
-        return error;
-    return schema->form == NULL ? load_general(l, schema, root) : load_form(l, schema, root);
-}
-
-/* Everything before libcyaml: makes the tree complete, and checks it. */
-static int complete(const struct scenario_schema *schema, struct scenario_node *root,
-                    struct scenario_report *report)
-{
-    int error = scenario_fill_defaults(schema, root);
-
-    if (error != 0)
-        return error;
-    error = scenario_check(schema, root, report);
-    if (error != 0)
-        return error;
-    if (report->mistakes > 0)
-        return -EINVAL;
-    return scenario_fill_derived(schema, root);
-}
-
+/* Everything after the command line's changes. */
 static int load_tree(struct loading *l, struct scenario_node *root, const char *path)
 {
-    struct scenario_schema *schema;
     struct scenario_report *report = l->report;
-    int mislaid = root->kind == SCENARIO_MAPPING ? lay_options(root, l->options, report) : 0;
 
-    if (mislaid == -ENOMEM || scenario_rewrite_old_words(root) != 0 ||
-        scenario_lay_settings(root, &l->parameters, report) != 0 ||
-        scenario_load_models(root, path, report) != 0 || scenario_find_files(root, path) != 0 ||
-        scenario_schema_open(&schema, root) != 0)
+    if (scenario_lay_settings(root, &l->parameters, report) != 0 ||
+        scenario_load_models(root, path, report) != 0 || scenario_find_files(root, path) != 0)
         return -ENOMEM;
-    int error = complete(schema, root, report);
-    if (error == 0)
-        error = mislaid;
-    if (error == 0)
-        error = load_and_resolve(l, schema, root);
-    scenario_schema_close(schema);
-    return error;
+    int error = complete(root, report);
+    return error == 0 ? resolve(l, root) : error;
+}
+
+/* The command line's changes; and earlier words. */
+static int prepare(struct loading *l, struct scenario_node *root)
+{
+    int error = root->kind == SCENARIO_MAPPING ? lay_options(root, l->options, l->report) : 0;
+    int rewritten = scenario_rewrite_old_words(root);
+
+    return error != 0 ? error : rewritten;
+}
+
+static int refuse_short_form(const struct scenario_node *root, struct scenario_report *report)
+{
+    const struct scenario_entry *e = root->entries;
+
+    while (strcmp(e->key, "controller") != 0 && strcmp(e->key, "converters") != 0)
+        e++;
+    scenario_mistake(report, &e->at,
+                     "controller: and converters: are of an earlier language; allowed: nodes, "
+                     "components and connections, as `hiloco convert FILE` writes them");
+    return -EINVAL;
+}
+
+static int load_read(struct loading *l, struct scenario_node *root, const char *path)
+{
+    int mislaid = prepare(l, root);
+
+    if (mislaid == -ENOMEM)
+        return mislaid;
+    if (scenario_is_short_form(root))
+        return refuse_short_form(root, l->report);
+    int error = load_tree(l, root, path);
+    return error == 0 ? mislaid : error;
 }
 
 static int load_file(struct loading *l, const char *path)
@@ -262,7 +220,7 @@ static int load_file(struct loading *l, const char *path)
     if (error == 0)
         error = wrong;
     if (error == 0)
-        error = load_tree(l, root, path);
+        error = load_read(l, root, path);
     scenario_node_free(root);
     ssv_close(&l->parameters);
     return error;
@@ -288,40 +246,54 @@ int hil_scenario_load(struct hil_scenario **scenario, const char *path,
     return error;
 }
 
-/* Reads the tree of a file that has no mistakes, and prints it in the language of today. */
-static int convert_file(const char *path, const struct hil_scenario_options *options, char **text,
-                        struct scenario_report *report)
+/* Prints the tree in the language of today, and checks that it can be loaded. */
+static int convert_tree(struct loading *l, struct scenario_node *root, const char *path,
+                        char **text)
 {
-    struct scenario_node *root = NULL, *general = NULL;
+    struct scenario_node *general = NULL;
     char copy[PATH_MAX];
-    int error = scenario_tree_read(&root, path, report);
+    int error = prepare(l, root);
 
     snprintf(copy, sizeof(copy), "%s", path);
-    if (error == 0)
-        error = lay_options(root, options, report);
-    if (error == 0)
-        error = scenario_rewrite_old_words(root);
     if (error == 0 && scenario_is_short_form(root))
-        error = scenario_short_form_rewrite(root, dirname(copy), &general);
+        error = scenario_short_form_rewrite(root, dirname(copy), &general, l->report);
+    struct scenario_node *to = general != NULL ? general : root;
     if (error == 0)
-        error = scenario_tree_print(general != NULL ? general : root, text);
+        error = scenario_tree_print(to, text);
+    if (error == 0)
+        error = load_tree(l, to, path);
     scenario_node_free(general);
-    scenario_node_free(root);
-    return error;
+    if (error != 0 || !has_parameters(l))
+        return error;
+    /* numbers of a file are in the resolved scenario alone */
+    free(*text);
+    *text = strdup(l->scenario->resolved);
+    return *text != NULL ? 0 : -ENOMEM;
 }
 
 int hil_scenario_convert(char **text, const char *path, const struct hil_scenario_options *options,
                          char *message, size_t size)
 {
     struct scenario_report report;
-    struct hil_scenario *scenario;
-    int error = hil_scenario_load(&scenario, path, options, message, size);
+    struct scenario_node *root = NULL;
 
-    if (error != 0)
-        return error;
-    hil_scenario_free(scenario);
     scenario_report_open(&report, message, size);
-    return convert_file(path, options, text, &report);
+    struct hil_scenario *scenario = calloc(1, sizeof(*scenario));
+    struct loading l = {.options = options, .scenario = scenario, .report = &report};
+    int error = scenario == NULL ? -ENOMEM : scenario_tree_read(&root, path, &report);
+    *text = NULL;
+    if (error == 0 && has_parameters(&l))
+        error = ssv_open(&l.parameters, options->parameters, options->parameter_count, &report);
+    if (error == 0)
+        error = convert_tree(&l, root, path, text);
+    scenario_node_free(root);
+    ssv_close(&l.parameters);
+    hil_scenario_free(scenario);
+    if (error == 0)
+        return 0;
+    free(*text);
+    *text = NULL;
+    return error;
 }
 
 void hil_scenario_free(struct hil_scenario *scenario)

@@ -190,7 +190,7 @@ bool hil_rendezvous_place_parse(const char *text, struct hil_rendezvous_place *p
 
 /* The settings that all nodes of a run must share: scenario_listing.h. */
 struct hil_listing {
-    char *lines; /* "controller.period_us=40\n" and so on */
+    char *lines; /* "nodes.controller.period_us=40\n" and so on */
     size_t length;
     uint64_t hash;
 };
@@ -245,13 +245,12 @@ unsigned hil_first_node(const struct hil_scenario *scenario);
 
 /* Changes made by the command line. */
 struct hil_scenario_options {
-    const char *const *sets; /* "controller.period_us=20", applied in order */
+    const char *const *sets; /* "nodes.controller.period_us=20", applied in order */
     size_t set_count;
     bool realtime, virtual_time; /* --mode; neither: as the file says */
     const char *rendezvous;      /* for a scenario that does not say where its nodes are; or NULL */
     const char *const *parameters; /* files of parameters, applied to the file in this order */
     size_t parameter_count;
-    bool expand; /* `resolved` is in the general form; always so with files of parameters */
 };
 
 /*
@@ -265,7 +264,7 @@ int hil_scenario_load(struct hil_scenario **scenario, const char *path,
                       const struct hil_scenario_options *options, char *message, size_t size);
 
 /* Loads a scenario likewise, and makes its text in the language of today, which the caller frees:
- * the short form becomes the general one. Comments and defaults are not in it. */
+ * controller: and converters: become nodes and components. Comments and defaults are not in it. */
 int hil_scenario_convert(char **text, const char *path, const struct hil_scenario_options *options,
                          char *message, size_t size);
 

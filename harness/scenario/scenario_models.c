@@ -200,25 +200,6 @@ static int load_one(const struct loading *l, struct scenario_node *node,
     return 0;
 }
 
-static int load_under(const struct loading *l, const struct scenario_node *block, const char *key,
-                      const char *what)
-{
-    return load_one(l, scenario_node_get(block, key), NULL, NULL, what);
-}
-
-static int load_overrides(const struct loading *l, const struct scenario_node *overrides)
-{
-    int rc = 0;
-
-    for (size_t i = 0;
-         !rc && overrides && i < overrides->count && !scenario_report_is_full(l->report); i++) {
-        char what[64];
-        snprintf(what, sizeof what, "converters.overrides.%zu.plant", i);
-        rc = load_under(l, overrides->entries[i].value, "plant", what);
-    }
-    return rc;
-}
-
 static int load_model(const struct loading *l, const struct scenario_entry *entry,
                       struct scenario_node *model)
 {
@@ -269,18 +250,11 @@ static int load_components(const struct loading *l, const struct scenario_node *
 int scenario_load_models(struct scenario_node *root, const char *path,
                          struct scenario_report *report)
 {
-    struct scenario_node *converters = scenario_node_get(root, "converters");
     char copy[PATH_MAX];
 
     snprintf(copy, sizeof copy, "%s", path);
     struct loading l = {.folder = dirname(copy), .report = report};
     int rc = scenario_mentioned_open(&l.mentioned, root);
-    if (!rc)
-        rc = load_under(&l, scenario_node_get(root, "controller"), "law", "controller.law");
-    if (!rc)
-        rc = load_under(&l, converters, "plant", "converters.plant");
-    if (!rc)
-        rc = load_overrides(&l, scenario_node_get(converters, "overrides"));
     if (!rc)
         rc = load_components(&l, scenario_node_get(root, "components"));
     scenario_mentioned_close(&l.mentioned);

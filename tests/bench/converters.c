@@ -93,10 +93,10 @@ static int run_hiloco(const struct bench_options *o, struct missed *m)
         scenario, "--quiet",
         "--out",  directory,
         "--set",  "fabric=tcp",
-        "--set",  "controller.period_us=100",
-        "--set",  "controller.realtime_phase_us=50",
-        "--set",  "converters.period_us=100",
-        "--set",  "converters.overrun=skip",
+        "--set",  "nodes.controller.period_us=100",
+        "--set",  "nodes.controller.realtime_phase_us=50",
+        "--set",  "nodes.converter.period_us=100",
+        "--set",  "nodes.converter.overrun=skip",
         "--set",  duration,
         "--set",  controller,
         "--set",  converters,
@@ -105,8 +105,8 @@ static int run_hiloco(const struct bench_options *o, struct missed *m)
 
     snprintf(scenario, sizeof scenario, "%s/dcdc20.yaml", o->configs);
     snprintf(duration, sizeof duration, "duration_s=%g", (double)SLICE_NS * 1e-9);
-    snprintf(controller, sizeof controller, "controller.cpu=%d", o->cpus[0]);
-    snprintf(converters, sizeof converters, "converters.cpu=%d", o->cpus[1]);
+    snprintf(controller, sizeof controller, "nodes.controller.cpu=%d", o->cpus[0]);
+    snprintf(converters, sizeof converters, "nodes.converter.cpu=%d", o->cpus[1]);
     if (!temporary_folder(directory))
         return -errno;
     const int status = bench_hiloco(arguments);

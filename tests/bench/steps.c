@@ -138,13 +138,14 @@ static int measure_turns(const struct benchmark *b, const struct bench_options *
 {
     struct bench_run run;
     char converters[40], shards[40], cpu[40], shard_cpus[40];
-    const char *const sets[] = {converters, "controller.priority=0", shards, cpu, shard_cpus};
+    const char *const sets[] = {converters, "nodes.controller.priority=0", shards, cpu, shard_cpus};
     const size_t set_count = t->shards == 2 ? sizeof sets / sizeof sets[0] : 1;
 
-    snprintf(converters, sizeof converters, "converters.count=%u", count);
-    snprintf(shards, sizeof shards, "controller.shards=%u", t->shards);
-    snprintf(cpu, sizeof cpu, "controller.cpu=%d", o->cpus[CONTROLLER]);
-    snprintf(shard_cpus, sizeof shard_cpus, "controller.shard_cpus=[%d]", o->cpus[CONVERTERS]);
+    snprintf(converters, sizeof converters, "nodes.converter.count=%u", count);
+    snprintf(shards, sizeof shards, "nodes.controller.shards=%u", t->shards);
+    snprintf(cpu, sizeof cpu, "nodes.controller.cpu=%d", o->cpus[CONTROLLER]);
+    snprintf(shard_cpus, sizeof shard_cpus, "nodes.controller.shard_cpus=[%d]",
+             o->cpus[CONVERTERS]);
     int rc = bench_run_open(&run, o, "dcdc20-nominal.yaml", false, sets, set_count);
     if (rc)
         return rc;
@@ -377,14 +378,18 @@ static int run_once(const struct benchmark *b, const struct bench_options *o, un
     struct bench_run run;
     struct hil_clock clock;
     char duration[40], cpu[2][40], count[40];
-    const char *const sets[] = {
-        "controller.priority=0", "converters.priority=0", duration, cpu[0], cpu[1], count};
+    const char *const sets[] = {"nodes.controller.priority=0",
+                                "nodes.converter.priority=0",
+                                duration,
+                                cpu[0],
+                                cpu[1],
+                                count};
     const size_t set_count = sizeof sets / sizeof sets[0] - (converters == 0);
 
-    snprintf(count, sizeof count, "converters.count=%u", converters);
+    snprintf(count, sizeof count, "nodes.converter.count=%u", converters);
     snprintf(duration, sizeof duration, "duration_s=%g", o->seconds);
-    snprintf(cpu[0], sizeof cpu[0], "controller.cpu=%d", o->cpus[0]);
-    snprintf(cpu[1], sizeof cpu[1], "converters.cpu=%d", o->cpus[1]);
+    snprintf(cpu[0], sizeof cpu[0], "nodes.controller.cpu=%d", o->cpus[0]);
+    snprintf(cpu[1], sizeof cpu[1], "nodes.converter.cpu=%d", o->cpus[1]);
     int rc = bench_run_open(&run, o, converters ? "dcdc20-nominal.yaml" : "dcdc20.yaml", false,
                             sets, set_count);
     if (rc)

@@ -54,7 +54,7 @@ static int sweep_do_run(const struct sweep_work *w, unsigned point)
 
     snprintf(scenario, sizeof scenario, "%s/dcdc20.yaml", w->options->configs);
     snprintf(out, sizeof out, "%s/run-%u-of-%u", w->directory, point, w->cores);
-    snprintf(seed, sizeof seed, "converters.tolerance.seed=%u", point + 1);
+    snprintf(seed, sizeof seed, "components.converter.tolerance.seed=%u", point + 1);
     return bench_hiloco(arguments);
 }
 
@@ -73,7 +73,7 @@ static int sweep_do_sweep(const struct sweep_work *w)
     const char *const arguments[] = {
         "hiloco",       "sweep",   scenario,
         "--mode",       "virtual", "--set",
-        "duration_s=1", "--set",   "converters.tolerance.seed=1:8:1",
+        "duration_s=1", "--set",   "components.converter.tolerance.seed=1:8:1",
         "--out",        out,       NULL,
     };
 

@@ -282,7 +282,7 @@ static int turns_body(struct pair *p)
 static int measure_steps(const struct benchmark *b, const struct bench_options *o,
                          struct bench_sample *sample)
 {
-    static const char *const sets[] = {"recording.decimation=0"};
+    static const char *const sets[] = {"record.0.decimation=0"};
     struct turns turns = {.timed = b->parameter > 1000 ? CONTROLLER : CONVERTERS,
                           .quantile = b->parameter % 1000 * 1e-3};
     struct bench_run run;

@@ -34,7 +34,7 @@ static int simulate(const struct bench_options *o, const char *file, unsigned co
     double begin = cpu_seconds();
 
     snprintf(duration, sizeof duration, "duration_s=%g", duration_s);
-    snprintf(count, sizeof count, "converters.count=%u", converters);
+    snprintf(count, sizeof count, "nodes.converter.count=%u", converters);
     int rc = bench_run_open(&run, o, file, true, sets, 2);
     if (rc)
         return rc;

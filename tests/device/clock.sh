@@ -18,10 +18,10 @@ ptp() { # NAMESPACE OPTION...
 }
 
 meets() {
-    local scenario=(configs/dcdc20.yaml "${at_leisure[@]}" --set fabric=tcp --set converters.count=3
-        --set converters.tolerance={} --set controller.priority=0 --set converters.priority=0
-        --set controller.cpu=-1 --set converters.cpu=-1 --set controller.period_us=20000
-        --set converters.period_us=5000 --set duration_s=0.2 --wait 100 --quiet)
+    local scenario=(configs/dcdc20.yaml "${at_leisure[@]}" --set fabric=tcp --set nodes.converter.count=3
+        --set components.converter.tolerance={} --set nodes.controller.priority=0 --set nodes.converter.priority=0
+        --set nodes.controller.cpu=-1 --set nodes.converter.cpu=-1 --set nodes.controller.period_us=20000
+        --set nodes.converter.period_us=5000 --set duration_s=0.2 --wait 100 --quiet)
     start controller "$build/controller" "${scenario[@]}" --out "$work/first"
     "$build/converter" "${scenario[@]}" --id 0-2 --out "$work/others" && wait "$process"
 }

@@ -23,7 +23,8 @@ static struct hil_scenario *load(unsigned first)
 {
     static const unsigned nodes[] = {0, 1};
     char place[80], message[1000];
-    const char *sets[] = {place, "fabric=tcp", "converters.count=3", "converters.tolerance={}"};
+    const char *sets[] = {place, "fabric=tcp", "nodes.converter.count=3",
+                          "components.converter.tolerance={}"};
     const struct hil_scenario_options options = {.sets = sets, .set_count = 4};
     struct hil_scenario *s;
 

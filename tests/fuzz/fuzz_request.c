@@ -1,14 +1,12 @@
 /* What somebody asks of a run that may be tuned: a line for the launcher's socket. */
 #include <stdlib.h>
 
+#include "../bank_text.h"
 #include "fuzz.h"
 #include "harness/launch/tuning_request.h"
 #include "harness/scenario/scenario.h"
 
-static const char tuned[] = "name: small\nduration_s: 0.1\nmode: virtual\ntuning: true\n"
-                            "controller:\n  law: pid\n  period_us: 20\n"
-                            "converters:\n  count: 2\n  plant: buck\n  period_us: 10\n"
-                            "reference:\n  voltage_v: 12\n";
+static const char tuned[] = "name: small\nduration_s: 0.1\nmode: virtual\ntuning: true\n" BANK("2");
 
 static struct hil_state *state;
 

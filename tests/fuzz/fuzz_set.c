@@ -2,15 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../bank_text.h"
 #include "fuzz.h"
 #include "harness/scenario/scenario.h"
 
 enum { SETS_MAX = 16 };
 
-static const char sound[] =
-    "name: small\nduration_s: 0.1\ncontroller:\n  law: pid\n  period_us: 20\n"
-    "converters:\n  count: 3\n  plant: buck\n  period_us: 10\n"
-    "reference:\n  voltage_v: 12\n";
+static const char sound[] = "name: small\nduration_s: 0.1\n" BANK("3");
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

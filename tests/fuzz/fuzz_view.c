@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../bank_text.h"
 #include "fuzz.h"
 #include "harness/run/state.h"
 #include "harness/scenario/scenario.h"
@@ -10,10 +11,7 @@
 
 enum { STEPS = 40 };
 
-static const char sound[] =
-    "name: small\nduration_s: 0.1\nmode: virtual\ncontroller:\n  law: pid\n  period_us: 20\n"
-    "converters:\n  count: 3\n  plant: buck\n  period_us: 10\n"
-    "reference:\n  voltage_v: 12\n";
+static const char sound[] = "name: small\nduration_s: 0.1\nmode: virtual\n" BANK("3");
 
 static struct hil_state *state;
 static struct hil_found found = {.process = -1};

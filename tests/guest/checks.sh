@@ -94,16 +94,17 @@ settles() {
 # each core, or under emulation, a loop gets its turn late. So the loops are slow and sleep between
 # their steps, the plants catch up at once, and the law only integrates. It still settles with the
 # share of missed steps that is allowed here.
-slowly=(--set controller.law=pi --set 'controller.gains={kp_per_v: 0, ki_per_v_s: 0.03}'
-    --set controller.period_us=200000 --set converters.period_us=50000
-    --set converters.catch_up_limit=0 --set validity.missed_percent=25 --set validity.lost_percent=25
-    --set controller.cpu=-1 --set converters.cpu=-1
-    --set controller.priority=0 --set converters.priority=0
-    --set validity.required=false --set controller.wait=hybrid --set converters.wait=hybrid)
+slowly=(--set components.control.model=pi
+    --set 'components.control.parameters={kp_per_v: 0, ki_per_v_s: 0.03, duty_min: 0.02, duty_max: 0.5}'
+    --set nodes.controller.period_us=200000 --set nodes.converter.period_us=50000
+    --set nodes.converter.catch_up_limit=0 --set validity.missed_percent=25 --set validity.lost_percent=25
+    --set nodes.controller.cpu=-1 --set nodes.converter.cpu=-1
+    --set nodes.controller.priority=0 --set nodes.converter.priority=0
+    --set validity.required=false --set nodes.controller.wait=hybrid --set nodes.converter.wait=hybrid)
 
 # Faults of the 20-converter scenario, within 4 s. Two of them silence a converter for longer than
 # the age limit that is set here.
-with_faults=(--set duration_s=4 --set controller.age_limit_us=800000 --set controller.on_old=hold
+with_faults=(--set duration_s=4 --set connections.0.age_limit_us=800000 --set connections.0.on_old=hold
     --set 'faults.stuck={signal: "converter[3].voltage_v", kind: stuck, at_s: 1, duration_s: 1}'
     --set 'faults.aged={component: "converter[0]", kind: tune, parameter: capacitance_f, factor: 0.5,
                         at_s: 1}'

@@ -6,11 +6,11 @@ export HILOCO_SECRET=0123456789abcdef0123456789abcdef
 # The 20-converter scenario, short and slow, as these tests are about starting processes, not about
 # timing.
 short=("$PWD/configs/dcdc20.yaml" --set fabric=tcp --set duration_s=0.05
-       --set recording.converter_decimation=1
-       --set controller.period_us=5000 --set converters.period_us=1000
-       --set controller.cpu=-1 --set converters.cpu=-1
-       --set controller.priority=0 --set converters.priority=0
-       --set controller.wait=hybrid --set converters.wait=hybrid --set controller.overrun=catch_up
+       --set 'record.1={signals: [converter.voltage_v, converter.current_a, converter.duty], node: converter}'
+       --set nodes.controller.period_us=5000 --set nodes.converter.period_us=1000
+       --set nodes.controller.cpu=-1 --set nodes.converter.cpu=-1
+       --set nodes.controller.priority=0 --set nodes.converter.priority=0
+       --set nodes.controller.wait=hybrid --set nodes.converter.wait=hybrid --set nodes.controller.overrun=catch_up
        --set validity.required=false --wait 60)
 
 # needs WHAT PROGRAM...: ends the test if one of the programs is not installed.

@@ -14,7 +14,7 @@ by_mpirun() { # RANKS NAME OPTION...
 echo "--- launchers: $(mpirun --version | head -n 1)"
 check "a rank for each of two executors" by_mpirun 2 executors
 check "they ran" ran executors
-check "a rank for each of five nodes" by_mpirun 5 nodes --set converters.count=4 \
-    --set 'converters.tolerance={}'
+check "a rank for each of five nodes" by_mpirun 5 nodes --set nodes.converter.count=4 \
+    --set 'components.converter.tolerance={}'
 check "they ran" ran nodes
 conclude

@@ -3,14 +3,14 @@
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
-scenario=(configs/dcdc20-verbs.yaml --set converters.count=3 --set controller.period_us=50000
-          --set converters.period_us=20000 --set controller.cpu=-1 --set converters.cpu=-1
-          --set controller.priority=0 --set converters.priority=0
-          --set controller.wait=hybrid --set converters.wait=hybrid --set duration_s=300
+scenario=(configs/dcdc20-verbs.yaml --set nodes.converter.count=3 --set nodes.controller.period_us=50000
+          --set nodes.converter.period_us=20000 --set nodes.controller.cpu=-1 --set nodes.converter.cpu=-1
+          --set nodes.controller.priority=0 --set nodes.converter.priority=0
+          --set nodes.controller.wait=hybrid --set nodes.converter.wait=hybrid --set duration_s=300
           --set verbs.timeout_exponent=14 --set verbs.retry_count=3
-          --set "verbs.nodes=[{controller: true, address: $(address 0)},
-                              {converters: 0, address: $(address 1)},
-                              {converters: 1-2, address: $(address 2)}]")
+          --set "verbs.nodes=[{nodes: controller, address: $(address 0)},
+                              {nodes: 'converter[0]', address: $(address 1)},
+                              {nodes: 'converter[1-2]', address: $(address 2)}]")
 
 # begin [OPTION...]: starts a controller and two processes of converters, and waits until they run.
 begin() {
@@ -39,10 +39,10 @@ kill_node() { # LAUNCHER: kills its loop, like a crash
 
 # Starts a converter whose scenario has four converters, and a controller whose scenario has three.
 another_count() {
-    "$build/converter" "${scenario[@]}" --set converters.count=4 --id 0 \
-        --set "verbs.nodes=[{controller: true, address: $(address 0)},
-                            {converters: 0, address: $(address 1)},
-                            {converters: 1-3, address: $(address 2)}]" \
+    "$build/converter" "${scenario[@]}" --set nodes.converter.count=4 --id 0 \
+        --set "verbs.nodes=[{nodes: controller, address: $(address 0)},
+                            {nodes: 'converter[0]', address: $(address 1)},
+                            {nodes: 'converter[1-3]', address: $(address 2)}]" \
         2>"$work/first" >&2 & first=$!
     "$build/controller" "${scenario[@]}" --out "$work/out" 2>"$work/controller" >&2 & controller=$!
     started+=($first $controller)

@@ -9,8 +9,8 @@ mkdir -p "$results"
 
 scenario=(configs/dcdc20-verbs.yaml "${slowly[@]}"
           --set "verbs.nodes=$(for i in $(seq 0 20); do
-              ((i == 0)) && who='controller: true' || who="converters: $((i - 1))"
-              echo "{$who, address: $(address "$i")},"
+              ((i == 0)) && who=controller || who="'converter[$((i - 1))]'"
+              echo "{nodes: $who, address: $(address "$i")},"
           done | tr -d '\n' | sed 's/^/[/; s/,$/]/')")
 
 processes() {

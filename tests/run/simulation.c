@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../short_form.h"
+#include "../bank.h"
 
 /* --- values on their way ---------------- */
 
@@ -185,8 +185,8 @@ static void use_model(struct converter *c, bool advance)
 
 static void apply_profiles(struct converter *c, const struct hil_scenario *s, uint64_t now)
 {
-    const struct hil_profile *load = short_profile(s, "load");
-    const struct hil_profile *input_voltage = short_profile(s, "input_voltage");
+    const struct hil_profile *load = bank_profile(s, "load");
+    const struct hil_profile *input_voltage = bank_profile(s, "input_voltage");
 
     if (load->count)
         c->load = hil_profile_at(load, now) * c->load_factor;
@@ -213,13 +213,13 @@ static void open_circuit(struct converter *c)
 static void open_converter(struct converter *c, const struct hil_scenario *s, unsigned id)
 {
     *c = (struct converter){
-        .plant = short_plant(s, id),
-        .timing = &short_converter(s, id)->timing,
-        .duty = short_feed(s, id, "duty")->initial,
-        .load = short_feed(s, id, "load_ohm")->initial,
-        .load_factor = short_feed(s, id, "load_ohm")->scale,
-        .input_v = short_feed(s, id, "input_voltage_v")->initial,
-        .input_voltage_factor = short_feed(s, id, "input_voltage_v")->scale,
+        .plant = bank_plant(s, id),
+        .timing = &bank_converter(s, id)->timing,
+        .duty = bank_feed(s, id, "duty")->initial,
+        .load = bank_feed(s, id, "load_ohm")->initial,
+        .load_factor = bank_feed(s, id, "load_ohm")->scale,
+        .input_v = bank_feed(s, id, "input_voltage_v")->initial,
+        .input_voltage_factor = bank_feed(s, id, "input_voltage_v")->scale,
     };
     c->next_ns = c->timing->phase_ns;
     apply_profiles(c, s, 0);
@@ -249,7 +249,7 @@ static void step_converter(struct converter *c, const struct hil_scenario *s, ui
         advance_averaged(c);
     else if (now > c->timing->phase_ns)
         use_model(c, true);
-    push(&c->voltages, (struct value){.visible_ns = now + short_latency_ns(s, 1, 0),
+    push(&c->voltages, (struct value){.visible_ns = now + bank_latency_ns(s, 1, 0),
                                       .voltage_v = c->voltage_v,
                                       .current_a = c->current_a});
     const struct value *command = newest(&c->duties, now);
@@ -335,7 +335,7 @@ static void push_duties(struct rig *rig, uint64_t now)
 {
     for (unsigned i = 0; i < rig->record.count; i++)
         push(&rig->converters[i].duties,
-             (struct value){.visible_ns = now + short_latency_ns(rig->scenario, 0, 1),
+             (struct value){.visible_ns = now + bank_latency_ns(rig->scenario, 0, 1),
                             .duty = rig->laws[i].duty});
 }
 
@@ -354,8 +354,8 @@ static void record(struct rig *rig, unsigned i, double voltage, double duty)
  * delay can be switched off." */
 static void step_controller(struct rig *rig, uint64_t now)
 {
-    const struct hil_component *c = short_law(rig->scenario, 0);
-    double reference = hil_profile_at(short_profile(rig->scenario, "reference"), now);
+    const struct hil_component *c = bank_law(rig->scenario, 0);
+    double reference = hil_profile_at(bank_profile(rig->scenario, "reference"), now);
 
     if (c->computation_delay && rig->record.rows > 0)
         push_duties(rig, now);
@@ -371,7 +371,7 @@ static void step_controller(struct rig *rig, uint64_t now)
     if (!c->computation_delay)
         push_duties(rig, now);
     rig->record.rows++;
-    rig->next_ns += short_controller(rig->scenario)->timing.period_ns;
+    rig->next_ns += bank_controller(rig->scenario)->timing.period_ns;
 }
 
 static void open_record(struct simulated_converter *r, const struct hil_timing *t, uint64_t end)
@@ -386,8 +386,8 @@ static void open_record(struct simulated_converter *r, const struct hil_timing *
 
 static struct rig open_rig(const struct hil_scenario *s)
 {
-    const struct hil_timing *timing = &short_controller(s)->timing;
-    size_t steps = s->duration_ns / timing->period_ns + 2, n = short_count(s);
+    const struct hil_timing *timing = &bank_controller(s)->timing;
+    size_t steps = s->duration_ns / timing->period_ns + 2, n = bank_count(s);
     struct rig rig = {
         .scenario = s,
         .converters = calloc(n, sizeof(struct converter)),
@@ -405,7 +405,7 @@ static struct rig open_rig(const struct hil_scenario *s)
         open_converter(&rig.converters[i], s, i);
         open_record(&rig.record.converters[i], rig.converters[i].timing, s->duration_ns);
         rig.converters[i].record = &rig.record.converters[i];
-        open_law(&rig.laws[i], short_law(s, i), timing, rig.converters[i].duty);
+        open_law(&rig.laws[i], bank_law(s, i), timing, rig.converters[i].duty);
     }
     return rig;
 }

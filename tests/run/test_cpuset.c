@@ -61,13 +61,13 @@ Test(cpuset, cores_outside_it_are_not_there)
     skip_on_one_core();
     if (!group[0])
         cr_skip_test("no cpuset can be made: it needs the superuser and the controller cpuset");
-    struct ended e = run_within("check configs/quickstart.yaml --set controller.cpu=1");
+    struct ended e = run_within("check configs/quickstart.yaml --set nodes.controller.cpu=1");
     expect_status(&e, 2);
     expect_said(&e, "allowed: -1 (any) or a cpu that is allowed here: 0\n");
     char line[200];
     snprintf(line, sizeof line,
-             "run configs/quickstart.yaml --mode realtime --set controller.cpu=-1 "
-             "--set converters.cpu=-1 --out %s",
+             "run configs/quickstart.yaml --mode realtime --set nodes.controller.cpu=-1 "
+             "--set nodes.converter.cpu=-1 --out %s",
              in_workspace("none"));
     e = run_within(line);
     expect_status(&e, 2);

@@ -82,10 +82,11 @@ Test(doctor, wrong_input_is_2)
     static const char *const options[][2] = {
         {"--measure soon", "from 0 to 100000"},
         {"configs/none.yaml", "configs/none.yaml"},
-        {"--set controller.cpu=1", "none is given"},
+        {"--set nodes.controller.cpu=1", "none is given"},
         {"configs/boost.yaml configs/boost.yaml", "too many"},
         {"--measure 0 --root /nowhere", "/nowhere/sys/devices/system/cpu/online"},
-        {"configs/boost.yaml --set controller.cpu=x --measure 0", "--set controller.cpu=x"},
+        {"configs/boost.yaml --set nodes.controller.cpu=x --measure 0",
+         "--set nodes.controller.cpu=x"},
     };
 
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
@@ -343,9 +344,10 @@ Test(doctor, a_killed_run_puts_back_what_it_was_lent)
 /* Each loop has a line, and periods that are far too short are not held. */
 Test(doctor, capacity_finds_periods)
 {
-    struct ended e = run_command("hiloco doctor configs/dcdc20-nominal.yaml --capacity "
-                                 "--set converters.count=2 --set validity.missed_percent=90 "
-                                 "--set controller.period_us=2000 --set converters.period_us=0.1");
+    struct ended e =
+        run_command("hiloco doctor configs/dcdc20-nominal.yaml --capacity "
+                    "--set nodes.converter.count=2 --set validity.missed_percent=90 "
+                    "--set nodes.controller.period_us=2000 --set nodes.converter.period_us=0.1");
 
     expect_status(&e, 0);
     cr_expect(strstr(e.out, "\ncontroller ") && strstr(e.out, "\nconverter "), "%s", e.out);

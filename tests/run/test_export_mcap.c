@@ -1,6 +1,7 @@
 /* hiloco export --mcap, and what the format's own reader makes of it. */
 #include <criterion/criterion.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -43,7 +44,7 @@ static const char reader[] =
 static void run_and_export(const char *out)
 {
     struct ended e = run_command("hiloco run configs/quickstart.yaml --quiet --set duration_s=0.02 "
-                                 "--set recording.converter_decimation=10 --out %s",
+                                 "--set " RECORD_CONVERTERS("10") " --out %s",
                                  out);
 
     expect_status(&e, 0);

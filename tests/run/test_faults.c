@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../bank_text.h"
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -556,22 +558,17 @@ Test(faults, a_limit_passes_without_and_fails_with_one)
     expect_status(&e, 1);
 }
 
-Test(faults, are_in_what_check_prints_in_both_forms)
+Test(faults, are_in_what_check_prints)
 {
-    const char *text = "name: short\nduration_s: 0.01\nmode: virtual\n"
-                       "controller: {law: pid, period_us: 20}\n"
-                       "converters: {count: 3, plant: buck, period_us: 10}\n"
-                       "reference: {voltage_v: 12}\n"
-                       "faults:\n"
-                       "  cap: {component: 'converter[1]', kind: tune, parameter: capacitance_f, "
-                       "factor: 0.5, at_s: 0.005}\n";
+    const char *text = "name: short\nduration_s: 0.01\nmode: virtual\n" BANK(
+        "3") "faults:\n"
+             "  cap: {component: 'converter[1]', kind: tune, parameter: capacitance_f, "
+             "factor: 0.5, at_s: 0.005}\n";
 
     write_text(in_workspace("short.yaml"), text);
     struct ended e = run_command("hiloco check %s", in_workspace("short.yaml"));
     expect_status(&e, 0);
     cr_expect_not_null(strstr(e.out, "  cap:\n    component: \"converter[1]\"\n"), "%s", e.out);
-    e = run_command("hiloco check %s --expand", in_workspace("short.yaml"));
-    expect_status(&e, 0);
     write_text(in_workspace("long.yaml"), e.out);
     e = run_command("hiloco run %s --quiet --out %s", in_workspace("short.yaml"),
                     in_workspace("short"));

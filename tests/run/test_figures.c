@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../short_form.h"
+#include "../bank.h"
+#include "../sets.h"
 #include "harness/scenario/scenario.h"
 #include "harness/scenario/system.h"
 #include "process.h"
@@ -334,7 +335,7 @@ static void expect_voltages(const struct run *r, const struct event *e, json_t *
     struct figures of_worst = figures_of(r, e, worst);
 
     expect_response(json_at(actual, "worst"), &of_worst);
-    for (int i = 0; i < (int)short_count(r->scenario); i++) {
+    for (int i = 0; i < (int)bank_count(r->scenario); i++) {
         struct figures f = figures_of(r, e, i);
         unsettled += !f.settled;
         cr_expect_not(is_worse(&f, &of_worst), "%s: converter %d is worse than %d", what, i, worst);
@@ -400,8 +401,8 @@ static void expect_outputs(const struct run *r, const struct event *events, size
     json_t *outputs = json_at(r->summary, "measures.voltage_v"), *each = json_at(outputs, "each");
     bool settled = true;
 
-    cr_assert_eq(json_array_size(each), short_count(r->scenario));
-    for (int i = 0; i < (int)short_count(r->scenario); i++) {
+    cr_assert_eq(json_array_size(each), bank_count(r->scenario));
+    for (int i = 0; i < (int)bank_count(r->scenario); i++) {
         struct figures f = figures_of(r, &events[count - 1], i);
         snprintf(what, sizeof what, "%s: converter %d", r->scenario->name, i);
         expect_steady(json_array_get(each, (size_t)i), &f);
@@ -470,10 +471,10 @@ TestSuite(figures_in_real_time, ALONE, .init = workspace_open_for_real_time,
 Test(figures_in_real_time, are_those_of_the_record)
 {
     const char *out = in_workspace("out");
-    struct ended e = run_command("hiloco run configs/quickstart.yaml --mode realtime --quiet --set "
-                                 "duration_s=0.5 --set load.changes.0.time_s=0.3 --set "
-                                 "load.changes.0.load_ohm=1.2 --out %s",
-                                 out);
+    struct ended e =
+        run_command("hiloco run configs/quickstart.yaml --mode realtime --quiet --set "
+                    "duration_s=0.5 --set " LOAD_STEPS("[{'time_s':0.3,'value':1.2}]") " --out %s",
+                    out);
 
     expect_ran(&e);
     if (number_at(summary_of(out), "recorder.dropped") > 0)
@@ -487,8 +488,8 @@ Test(figures_in_real_time, are_those_of_the_record)
  * stands beside it, after the change. */
 Test(figures, a_change_just_before_the_end)
 {
-    struct run r = COMPARE("dcdc20-nominal.yaml", "controller.period_us=20", "duration_s=1.05",
-                           "reference.changes=[{time_s: 1.0, voltage_v: 10}]");
+    struct run r = COMPARE("dcdc20-nominal.yaml", "nodes.controller.period_us=20",
+                           "duration_s=1.05", REFERENCE_STEPS("[{'time_s':1.0,'value':10}]"));
 
     cr_expect_float_eq(number_at(r.summary, "measures.output_v.window.from_s"), 1.025, 1e-9);
     cr_expect_float_eq(number_at(r.summary, "measures.output_v.mean"), 200, 1e-6);
@@ -578,10 +579,11 @@ Test(figures, a_sweep_ranks_by_the_longest_and_has_each_event)
 /* The README's sweep: 261.7 V peak to peak beside "settles" at 40 us, 322 V for 159 V at 46 us. */
 Test(figures, the_start_up_is_not_in_the_window)
 {
-    struct run r = COMPARE("dcdc20-nominal.yaml", "controller.period_us=40", "duration_s=0.2");
+    struct run r =
+        COMPARE("dcdc20-nominal.yaml", "nodes.controller.period_us=40", "duration_s=0.2");
 
     cr_expect_lt(number_at(r.summary, "measures.output_v.pp"), 0.0005);
-    r = COMPARE("dcdc20-nominal.yaml", "controller.period_us=46", "duration_s=0.2");
+    r = COMPARE("dcdc20-nominal.yaml", "nodes.controller.period_us=46", "duration_s=0.2");
     cr_expect_float_eq(number_at(r.summary, "measures.output_v.pp"), 159, 1);
     cr_expect(json_is_false(json_at(r.summary, "measures.output_v.settled")));
 }
@@ -589,7 +591,7 @@ Test(figures, the_start_up_is_not_in_the_window)
 /* A step down by 2 V of 12 V was 20 percent of overshoot. */
 Test(figures, a_step_down_is_no_overshoot)
 {
-    struct run r = COMPARE("quickstart.yaml", "reference.changes=[{time_s: 0.1, voltage_v: 10}]");
+    struct run r = COMPARE("quickstart.yaml", REFERENCE_STEPS("[{'time_s':0.1,'value':10}]"));
 
     cr_expect_lt(number_at(r.summary, "measures.output_v.overshoot_pct"), 1e-6);
 }
@@ -597,9 +599,10 @@ Test(figures, a_step_down_is_no_overshoot)
 /* A soft start from 0 V had 2630 percent. */
 Test(figures, a_soft_start_from_nothing)
 {
-    struct run r = COMPARE("quickstart.yaml",
-                           "reference={voltage_v: 0, changes: [{time_s: 0, voltage_v: 12, ramp_s: "
-                           "0.02}]}");
+    struct run r =
+        COMPARE("quickstart.yaml",
+                "sources.reference={to: control.reference_v, steps: {initial: 0, changes: "
+                "[{time_s: 0, value: 12, ramp_s: 0.02}]}}");
 
     cr_expect_lt(number_at(r.summary, "measures.output_v.overshoot_pct"), 5);
     cr_expect(json_is_true(json_at(r.summary, "measures.output_v.settled")));
@@ -608,8 +611,8 @@ Test(figures, a_soft_start_from_nothing)
 /* A load step at 0.5 s had "500.56 ms" for what recovers at once. */
 Test(figures, a_load_step_is_an_event_of_its_own)
 {
-    struct run r = COMPARE("dcdc20-nominal.yaml", "controller.period_us=20", "duration_s=0.6",
-                           "load.changes=[{time_s: 0.5, load_ohm: 1.2}]");
+    struct run r = COMPARE("dcdc20-nominal.yaml", "nodes.controller.period_us=20", "duration_s=0.6",
+                           NO_LOAD, LOAD_STEPS("[{'time_s':0.5,'value':1.2}]"));
     json_t *step = json_array_get(json_at(r.summary, "events"), 1);
 
     cr_expect_eq(number_at(step, "changes.load.to"), 1.2);
@@ -623,17 +626,16 @@ Test(figures, a_load_step_is_an_event_of_its_own)
 Test(figures, events_of_every_kind)
 {
     COMPARE("dcdc20.yaml", "duration_s=0.3",
-            "reference.changes=[{time_s: 0.05, voltage_v: 14, ramp_s: 0.02}, {time_s: 0.1, "
-            "voltage_v: 9}]",
-            "load.changes=[{time_s: 0.06, load_ohm: 2}, {time_s: 0.15, load_ohm: 3, ramp_s: 0.01}]",
-            "input_voltage.changes=[{time_s: 0.15, input_voltage_v: 40}, {time_s: 0.295, "
-            "input_voltage_v: 50}]");
+            REFERENCE_STEPS("[{'time_s':0.05,'value':14,'ramp_s':0.02},{'time_s':0.1,'value':9}]"),
+            NO_LOAD, NO_INPUT,
+            LOAD_STEPS("[{'time_s':0.06,'value':2},{'time_s':0.15,'value':3,'ramp_s':0.01}]"),
+            INPUT_STEPS("[{'time_s':0.15,'value':40},{'time_s':0.295,'value':50}]"));
 }
 
 /* At 44 us with tolerances converter 0 swings by volts while the sum is within its band. */
 Test(figures, each_output_is_judged)
 {
-    struct run r = COMPARE("dcdc20.yaml", "controller.period_us=44", "duration_s=2");
+    struct run r = COMPARE("dcdc20.yaml", "nodes.controller.period_us=44", "duration_s=2");
 
     cr_expect(json_is_true(json_at(r.summary, "measures.output_v.settled")));
     cr_expect(json_is_false(json_at(r.summary, "measures.voltage_v.settled")));
@@ -649,7 +651,7 @@ Test(figures, are_the_same_whatever_is_recorded)
     struct run r = COMPARE("boost.yaml", "duration_s=0.25");
     struct ended e =
         run_command("hiloco run configs/boost.yaml --quiet --set duration_s=0.25 --set "
-                    "recording.decimation=0 --out %s",
+                    "record.0.decimation=0 --out %s",
                     in_workspace("unrecorded"));
     json_t *summary = summary_of(in_workspace("unrecorded"));
 
@@ -679,7 +681,7 @@ Test(figures, a_run_shows_its_events)
 Test(figures, a_run_names_the_converter_that_does_not_settle)
 {
     struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode virtual --set duration_s=1 "
-                                 "--set controller.period_us=44 --out %s",
+                                 "--set nodes.controller.period_us=44 --out %s",
                                  in_workspace("out"));
 
     expect_status(&e, 0);
@@ -689,7 +691,7 @@ Test(figures, a_run_names_the_converter_that_does_not_settle)
 Test(figures, a_sweep_shows_the_window_and_who_does_not_settle)
 {
     struct ended e = run_command("hiloco sweep configs/dcdc20.yaml --mode virtual --set "
-                                 "duration_s=1 --set controller.period_us=40,44 --out %s",
+                                 "duration_s=1 --set nodes.controller.period_us=40,44 --out %s",
                                  in_workspace("out"));
 
     expect_status(&e, 0);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../bank_text.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -37,15 +38,11 @@ TestSuite(fmu_runs, .init = open_fmus, .fini = workspace_close, .timeout = 240);
 
 static const char bucks[] = "name: %s\n"
                             "duration_s: 0.02\n"
-                            "mode: virtual\n"
-                            "controller: {law: pid, period_us: 20}\n"
-                            "converters: {count: 2, plant: buck, period_us: 10}\n"
-                            "reference: {voltage_v: 12}\n"
-                            "load: {changes: [{time_s: 0.01, load_ohm: 1.2}]}\n";
+                            "mode: virtual\n" BANK_WITH_SOURCES("2", BANK_LOAD("0.01", "1.2"));
 
 static void write_bucks(void)
 {
-    char text[1000];
+    char text[2000];
 
     snprintf(text, sizeof text, bucks, own_name());
     write_text(in_workspace("s.yaml"), text);
@@ -85,7 +82,7 @@ static void expect_same_buck(const char *plant)
     char options[200];
 
     write_bucks();
-    snprintf(options, sizeof options, "--set converters.plant=./%s", plant);
+    snprintf(options, sizeof options, "--set components.converter.model=./%s", plant);
     expect_run("built-in", "");
     expect_run("fmu", options);
     expect_same("controller/output_v");

@@ -1,5 +1,5 @@
 /*
- * Scenarios in the general form: that of a shipped one gives the same record, and every command
+ * Scenarios of nodes and components: a printed one gives the same record, and every command
  * takes one that has no controller and no converters.
  */
 #include <criterion/criterion.h>
@@ -17,7 +17,7 @@
 
 TestSuite(general, .init = workspace_open, .fini = workspace_close, .timeout = 240);
 
-/* --- the same as the short form ------------------------------------------------------------ */
+/* --- what check prints -------------------------------------------------------------------- */
 
 static void simulate_into(const char *scenario, const char *folder)
 {
@@ -33,7 +33,7 @@ static void expect_same_file(const char *a, const char *b, const char *name)
     expect_status(&e, 0);
 }
 
-ParameterizedTestParameters(general, a_shipped_scenario_expanded_gives_the_same_record)
+ParameterizedTestParameters(general, what_check_prints_gives_the_same_record)
 {
     return each_file_of("configs/*.yaml");
 }
@@ -48,18 +48,18 @@ static const char *cut(const char *shipped, const char *scenario)
     return line;
 }
 
-ParameterizedTest(size_t *i, general, a_shipped_scenario_expanded_gives_the_same_record)
+ParameterizedTest(size_t *i, general, what_check_prints_gives_the_same_record)
 {
     const char *path = files_of("configs/*.yaml").gl_pathv[*i];
     const char *shorter = in_workspace("short"), *longer = in_workspace("long");
-    const char *expanded = in_workspace("expanded.yaml");
-    struct ended e = run_command("hiloco check --expand --mode virtual %s", path);
+    const char *printed = in_workspace("printed.yaml");
+    struct ended e = run_command("hiloco check --mode virtual %s", path);
 
     expect_status(&e, 0);
     cr_assert_not_null(strstr(e.out, "\ncomponents:\n"));
-    write_text(expanded, e.out);
+    write_text(printed, e.out);
     simulate_into(cut(path, path), shorter);
-    simulate_into(cut(path, expanded), longer);
+    simulate_into(cut(path, printed), longer);
     expect_same_file(shorter, longer, "trace.h5");
     expect_same_file(shorter, longer, "summary.json");
 }

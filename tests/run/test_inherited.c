@@ -40,7 +40,7 @@ static void expect_commands_end(const char *env)
     expect_done(env, line);
     snprintf(line, sizeof line,
              "sweep configs/quickstart.yaml --mode virtual --set duration_s=0.01 --set "
-             "controller.period_us=20,40 --out %s-sweep",
+             "nodes.controller.period_us=20,40 --out %s-sweep",
              out);
     expect_done(env, line);
     snprintf(line, sizeof line,

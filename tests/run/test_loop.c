@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../sets.h"
 #include "allocations.h"
 #include "harness/record/streams.h"
 #include "harness/run/executor.h"
@@ -192,9 +193,9 @@ static void expect_guarded(struct test_run *t)
 /* Both records are kept, the load changes: all that a step can do, it does. */
 Test(loop, makes_no_system_call_and_allocates_nothing)
 {
-    const char *const sets[] = {"duration_s=0.2", "recording.converter_decimation=1",
-                                "load.changes=[{time_s: 0.1, load_ohm: 3, ramp_s: 0.05}]",
-                                "reference.changes=[{time_s: 0.1, voltage_v: 10, ramp_s: 0.05}]"};
+    const char *const sets[] = {"duration_s=0.2", RECORD_CONVERTERS("1"), NO_LOAD,
+                                LOAD_STEPS("[{'time_s':0.1,'value':3,'ramp_s':0.05}]"),
+                                REFERENCE_STEPS("[{'time_s':0.1,'value':10,'ramp_s':0.05}]")};
     struct test_run t;
 
     load(&t, sets, sizeof sets / sizeof sets[0]);
@@ -206,7 +207,7 @@ Test(loop, makes_no_system_call_and_allocates_nothing)
  * leaves out most steps, but not those of a whole second. */
 Test(loop, makes_no_system_call_and_allocates_nothing_where_it_is_tuned)
 {
-    const char *const sets[] = {"duration_s=1", "recording.converter_decimation=1", "tuning=true"};
+    const char *const sets[] = {"duration_s=1", RECORD_CONVERTERS("1"), "tuning=true"};
     struct hil_request_again again[10];
     struct test_run t;
 

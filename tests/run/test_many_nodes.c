@@ -12,13 +12,13 @@ TestSuite(many_nodes, .init = workspace_open, .fini = workspace_close);
 /* A line that runs many converters by the clock, with periods that two busy cores can hold. */
 #define SLOWLY                                                                                     \
     "run configs/dcdc20-nominal.yaml --mode realtime --quiet --set duration_s=0.2 "                \
-    "--set converters.period_us=20000 --set controller.period_us=40000 "                           \
-    "--set controller.realtime_phase_us=5000 --set validity.required=false "
+    "--set nodes.converter.period_us=20000 --set nodes.controller.period_us=40000 "                \
+    "--set nodes.controller.realtime_phase_us=5000 --set validity.required=false "
 
 Test(many_nodes, too_few_open_files_are_said_before_anything_starts)
 {
     struct ended e =
-        run_command("prlimit --nofile=50:50 %s " SLOWLY "--set converters.count=1000 --out %s",
+        run_command("prlimit --nofile=50:50 %s " SLOWLY "--set nodes.converter.count=1000 --out %s",
                     program_path("hiloco"), in_workspace("out"));
 
     expect_status(&e, 2);
@@ -32,7 +32,7 @@ Test(many_nodes, too_few_open_files_are_said_before_anything_starts)
 Test(many_nodes, the_soft_limit_of_open_files_is_raised)
 {
     struct ended e =
-        run_command("prlimit --nofile=50:4096 %s " SLOWLY "--set converters.count=42 --out %s",
+        run_command("prlimit --nofile=50:4096 %s " SLOWLY "--set nodes.converter.count=42 --out %s",
                     program_path("hiloco"), in_workspace("out"));
 
     expect_ran(&e);
@@ -42,7 +42,7 @@ Test(many_nodes, the_soft_limit_of_open_files_is_raised)
 Test(many_nodes, three_hundred_start_by_the_clock_with_few_open_files)
 {
     struct ended e =
-        run_command("prlimit --nofile=80:80 %s " SLOWLY "--set converters.count=300 --out %s",
+        run_command("prlimit --nofile=80:80 %s " SLOWLY "--set nodes.converter.count=300 --out %s",
                     program_path("hiloco"), in_workspace("out"));
 
     expect_ran(&e);
@@ -50,9 +50,10 @@ Test(many_nodes, three_hundred_start_by_the_clock_with_few_open_files)
 
 Test(many_nodes, thousands_run_in_virtual_time)
 {
-    struct ended e = run_command("hiloco run configs/dcdc20-nominal.yaml --mode virtual --quiet "
-                                 "--set duration_s=0.0001 --set converters.count=3000 --out %s",
-                                 in_workspace("out"));
+    struct ended e =
+        run_command("hiloco run configs/dcdc20-nominal.yaml --mode virtual --quiet "
+                    "--set duration_s=0.0001 --set nodes.converter.count=3000 --out %s",
+                    in_workspace("out"));
 
     expect_status(&e, 0);
 }

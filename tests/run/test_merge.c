@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "tests/nodes.h"
@@ -27,11 +28,14 @@ TestSuite(merge, ALONE, .init = open_parts, .fini = workspace_close, .timeout = 
 
 /* Slow, so that any machine is fast enough for it. */
 #define SLOW                                                                                       \
-    "configs/dcdc20.yaml --set fabric=tcp --set converters.count=3 "                               \
-    "--set converters.tolerance={} --set recording.converter_decimation=1 "                        \
-    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
-    "--set converters.cpu=-1 --set controller.period_us=20000 --set converters.period_us=5000 "    \
-    "--set duration_s=0.2 --set validity.required=false --wait 100 --quiet "
+    "configs/dcdc20.yaml --set fabric=tcp --set nodes.converter.count=3 "                          \
+    "--set components.converter.tolerance={} --set " RECORD_CONVERTERS(                            \
+        "1") " "                                                                                   \
+             "--set nodes.controller.priority=0 --set nodes.converter.priority=0 --set "           \
+             "nodes.controller.cpu=-1 "                                                            \
+             "--set nodes.converter.cpu=-1 --set nodes.controller.period_us=20000 --set "          \
+             "nodes.converter.period_us=5000 "                                                     \
+             "--set duration_s=0.2 --set validity.required=false --wait 100 --quiet "
 
 static struct process start_part(const char *program, const char *folder, const char *more)
 {

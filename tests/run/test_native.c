@@ -48,8 +48,9 @@ static void open_examples(void)
 TestSuite(native, .init = open_examples, .fini = workspace_close, .timeout = 120);
 
 #define ANYWHERE                                                                                   \
-    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
-    "--set converters.cpu=-1 --set validity.required=false "
+    "--set nodes.controller.priority=0 --set nodes.converter.priority=0 --set "                    \
+    "nodes.controller.cpu=-1 "                                                                     \
+    "--set nodes.converter.cpu=-1 --set validity.required=false "
 
 static struct ended run_example(const char *options)
 {
@@ -87,7 +88,7 @@ static struct ended run_by_hand(const char *plant, struct ended *converters)
                                  in_workspace("out"), common);
     struct process controller = start(&a);
 
-    a = command("converter %s --id 0-1 %s --set converters.plant=%s",
+    a = command("converter %s --id 0-1 %s --set components.converter.model=%s",
                 in_workspace("models/rc.yaml"), common, plant);
     struct process others = start(&a);
     struct ended e = finish(&controller);
@@ -113,7 +114,7 @@ Test(native, nodes_of_another_build_are_refused)
     controller = run_by_hand("./other.so", &converters);
     expect_status(&controller, 2);
     expect_status(&converters, 2);
-    expect_said(&controller, "another scenario: converters.plant is rc, build ");
+    expect_said(&controller, "another scenario: components.converter.model is rc, build ");
 }
 
 Test(native, models_shows_its_tables)
@@ -162,7 +163,7 @@ Test(native, that_leaves_the_folder_does_not_take_the_results_along)
 /* With a decimal comma 0.5 would be 0. */
 Test(native, that_sets_a_locale_does_not_change_numbers)
 {
-    struct ended e = run_example("--set reference.voltage_v=10.5");
+    struct ended e = run_example("--set sources.reference.constant=10.25");
 
     expect_status(&e, 0);
     e = run_command("localedef -i de_DE -f UTF-8 %s", in_workspace("de_DE.UTF-8"));
@@ -174,14 +175,14 @@ Test(native, that_sets_a_locale_does_not_change_numbers)
     e = run_command("sed -i s/(void)t_ns;/setlocale(LC_ALL,\"\");/ %s",
                     in_workspace("models/rc.c"));
     compile("rc", "rc", "-O2");
-    e = run_command("hiloco run %s --out %s --set reference.voltage_v=10.5 --junit %s",
+    e = run_command("hiloco run %s --out %s --set sources.reference.constant=10.25 --junit %s",
                     in_workspace("models/rc.yaml"), in_workspace("comma"),
                     in_workspace("comma.xml"));
     expect_status(&e, 0);
     e = run_command("hiloco compare %s %s", in_workspace("out"), in_workspace("comma"));
     expect_status(&e, 0);
     char *summary = read_text(in_workspace("comma/summary.json"));
-    cr_expect(strstr(summary, "10.5"));
+    cr_expect(strstr(summary, "20.5"));
     free(summary);
 }
 
@@ -210,7 +211,9 @@ Test(native, that_fails_ends_the_run)
 Test(native, that_fails_is_told_when_the_run_goes_on)
 {
     compile_failing("return-ERANGE");
-    struct ended e = run_example("--set converters.on_error=safe --set validity.required=false");
+    struct ended e = run_example(
+        "--set components.converter.on_error=safe --set components.converter.safe.duty=0 --set "
+        "components.control.safe.duty=0 --set validity.required=false");
 
     expect_status(&e, 0);
     expect_said(&e,

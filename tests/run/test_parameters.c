@@ -47,7 +47,9 @@ Test(parameters, a_run_takes_them_and_leaves_them)
              with);
     expect_run(line);
     snprintf(line, sizeof line,
-             "hiloco run " SHORT " --quiet --set controller.gains.kp_per_v=0.05 --out %s", set);
+             "hiloco run " SHORT
+             " --quiet --set components.control.parameters.kp_per_v=0.05 --out %s",
+             set);
     expect_run(line);
     snprintf(line, sizeof line, "hiloco run %s/scenario.yaml --quiet --out %s", with, again);
     expect_run(line);
@@ -67,11 +69,12 @@ Test(parameters, tests_and_sweeps_pass_them_on)
              in_workspace("tests"));
     expect_run(line);
     snprintf(line, sizeof line,
-             "hiloco sweep " SHORT " --set controller.period_us=20,40 --parameters %s --out %s",
+             "hiloco sweep " SHORT
+             " --set nodes.controller.period_us=20,40 --parameters %s --out %s",
              file, in_workspace("sweep"));
     expect_run(line);
     cr_expect(strstr(read_text(in_workspace("tests/quickstart/scenario.yaml")), "kp_per_v: 0.05"));
-    cr_expect(strstr(read_text(in_workspace("sweep/controller.period_us=40/scenario.yaml")),
+    cr_expect(strstr(read_text(in_workspace("sweep/nodes.controller.period_us=40/scenario.yaml")),
                      "kp_per_v: 0.05"));
 }
 
@@ -82,15 +85,17 @@ Test(parameters, a_sweep_may_go_through_a_value_that_the_file_has)
     char line[600];
 
     snprintf(line, sizeof line,
-             "hiloco sweep " SHORT " --set controller.gains.kp_per_v=0.02,0.08 --parameters %s "
+             "hiloco sweep " SHORT
+             " --set components.control.parameters.kp_per_v=0.02,0.08 --parameters %s "
              "--out %s",
              file, in_workspace("sweep"));
     expect_run(line);
-    cr_expect(strstr(read_text(in_workspace("sweep/controller.gains.kp_per_v=0.08/scenario.yaml")),
-                     "kp_per_v: 0.08\n"));
+    cr_expect(strstr(
+        read_text(in_workspace("sweep/components.control.parameters.kp_per_v=0.08/scenario.yaml")),
+        "kp_per_v: 0.08\n"));
     snprintf(line, sizeof line,
              "hiloco sweep " SHORT
-             " --set controller.gains.kp_per_v=0.02~1%% --runs 1 --parameters "
+             " --set components.control.parameters.kp_per_v=0.02~1%% --runs 1 --parameters "
              "%s --out %s",
              file, in_workspace("drawn"));
     expect_run(line);
@@ -106,7 +111,8 @@ Test(parameters, a_mistake_is_told_before_anything_runs)
     expect_said(&e, "none.ssv:1:1: it cannot be read (No such file or directory)");
     cr_expect_not(exists(in_workspace("out")));
     write_text(in_workspace("bad.ssv"), "<a/>\n");
-    e = run_command("hiloco sweep " SHORT " --set controller.period_us=20,40 --parameters %s --out "
+    e = run_command("hiloco sweep " SHORT
+                    " --set nodes.controller.period_us=20,40 --parameters %s --out "
                     "%s",
                     in_workspace("bad.ssv"), in_workspace("out"));
     expect_status(&e, 2);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -105,9 +106,10 @@ static void copy_example(const char *from, const char *name)
 
 static struct column run_closed_loop(const char *law, const char *plant, const char *out)
 {
-    struct ended e = run_command("hiloco run %s --set duration_s=0.02 --set controller.law=%s "
-                                 "--set converters.plant=%s --set controller.gains={} --out %s",
-                                 in_workspace("rc.yaml"), law, plant, in_workspace("%s", out));
+    struct ended e =
+        run_command("hiloco run %s --set duration_s=0.02 --set components.control.model=%s "
+                    "--set components.converter.model=%s --set " LIMITS_ONLY " --out %s",
+                    in_workspace("rc.yaml"), law, plant, in_workspace("%s", out));
     expect_status(&e, 0);
     return column_of(in_workspace("%s", out), "controller/output_v");
 }

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../bank_text.h"
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -213,21 +215,19 @@ Test(programs, wrong_command_lines_end_with_2)
 
 static const char scenario[] = "name: small\n"
                                "duration_s: 0.01\n"
-                               "controller:\n"
-                               "  law: pid\n"
-                               "  period_us: 20\n"
-                               "converters:\n"
-                               "  count: 3\n"
-                               "  plant: buck\n"
-                               "  period_us: 10\n"
-                               "reference:\n"
-                               "  voltage_v: 12\n";
+                               "nodes:\n"
+                               "  controller:\n"
+                               "    period_us: 20\n"
+                               "  converter:\n"
+                               "    count: 3\n"
+                               "    period_us: 10\n" BANK_COMPONENTS BANK_CONNECTIONS
+                               "sources: {" BANK_REFERENCE "}\n" BANK_MEASURES;
 
 /* The scenario with its first `from` replaced by `to`. */
 static void write_scenario(const char *path, const char *from, const char *to)
 {
     const char *at = strstr(scenario, from);
-    char text[1000];
+    char text[2000];
 
     cr_assert_not_null(at);
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - scenario), scenario, to, at + strlen(from));
@@ -261,25 +261,25 @@ static void expect_refused(const char *from, const char *to, const char *place, 
 
 Test(programs, an_unknown_key_is_refused)
 {
-    expect_refused("  count: 3", "  cuont: 3", ":7:3: ", "'cuont'");
+    expect_refused("  count: 3", "  cuont: 3", ":7:5: ", "'cuont'");
 }
 
 Test(programs, a_wrong_type_is_refused)
 {
-    expect_refused("count: 3", "count: many", ":7:10: ", "'many'");
+    expect_refused("count: 3", "count: many", ":7:12: ", "'many'");
 }
 
 Test(programs, a_missing_key_is_refused)
 {
-    expect_refused("  law: pid\n", "", ":4:3: ", "controller.law");
+    expect_refused("model: pid, ", "", ":10:12: ", "components.control.model");
 }
 
 Test(programs, values_out_of_range_are_refused)
 {
-    expect_refused("period_us: 20", "period_us: -20", ":5:14: ", "'-20'");
-    expect_refused("count: 3", "count: 0", ":7:10: ", "'0'");
-    expect_refused("period_us: 10", "period_us: 10.0005", ":9:14: ", "whole number of ns");
-    expect_refused("law: pid", "law: pid\n  cpu: 4000", ":5:8: ", "'4000'");
+    expect_refused("period_us: 20", "period_us: -20", ":5:16: ", "'-20'");
+    expect_refused("count: 3", "count: 0", ":7:12: ", "'0'");
+    expect_refused("period_us: 10", "period_us: 10.0005", ":8:16: ", "whole number of ns");
+    expect_refused("period_us: 20", "period_us: 20\n    cpu: 4000", ":6:10: ", "'4000'");
 }
 
 Test(programs, what_is_no_yaml_is_refused)
@@ -301,12 +301,13 @@ Test(programs, a_file_that_is_not_there_is_refused)
 /* A value given on the command line has no line; it is named as it was given. */
 Test(programs, a_wrong_set_is_named)
 {
-    struct ended e = run_command("hiloco run configs/boost.yaml --set controller.period_us=-1 "
-                                 "--out %s",
-                                 in_workspace("out"));
+    struct ended e =
+        run_command("hiloco run configs/boost.yaml --set nodes.controller.period_us=-1 "
+                    "--out %s",
+                    in_workspace("out"));
 
     expect_status(&e, 2);
-    expect_said(&e, "--set controller.period_us=-1: ");
+    expect_said(&e, "--set nodes.controller.period_us=-1: ");
     cr_expect_not(exists(in_workspace("out")));
 }
 
@@ -315,15 +316,15 @@ Test(programs, a_wrong_set_is_named)
 Test(programs, too_few_cores_are_refused)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    char placement[8000] = "placement=[{controller: true}";
+    char placement[8000] = "placement=[{nodes: controller}";
     struct arguments a =
         command("hiloco run configs/quickstart.yaml --mode realtime --out %s", in_workspace("out"));
 
     cr_assert_lt(cores, 200);
     for (long i = 0; i < cores; i++)
-        sprintf(placement + strlen(placement), ", {converters: %ld}", i);
+        sprintf(placement + strlen(placement), ", {nodes: 'converter[%ld]'}", i);
     add_set(&a, "%s]", placement);
-    add_set(&a, "converters.count=%ld", cores);
+    add_set(&a, "nodes.converter.count=%ld", cores);
     struct ended e = run(&a);
     expect_status(&e, 2);
     expect_said(&e, "virtual");
@@ -335,7 +336,7 @@ Test(programs, too_few_cores_are_refused)
 Test(programs, two_executors_on_one_core_are_refused)
 {
     struct ended e = run_command("hiloco run configs/quickstart.yaml --mode realtime --set "
-                                 "controller.cpu=0 --set converters.cpu=0 --out %s",
+                                 "nodes.controller.cpu=0 --set nodes.converter.cpu=0 --out %s",
                                  in_workspace("out"));
 
     expect_status(&e, 2);
@@ -347,11 +348,12 @@ Test(programs, two_executors_on_one_core_are_refused)
 
 Test(programs, check_prints_the_whole_scenario)
 {
-    struct ended e = run_command("hiloco check configs/quickstart.yaml --set converters.count=2");
+    struct ended e =
+        run_command("hiloco check configs/quickstart.yaml --set nodes.converter.count=2");
 
     expect_status(&e, 0);
     cr_expect_str_empty(e.err);
-    cr_expect(strstr(e.out, "latency_up_us"), "%s", e.out);
+    cr_expect(strstr(e.out, "catch_up_limit"), "%s", e.out);
     write_text(in_workspace("again.yaml"), e.out);
     struct ended again = run_command("hiloco check %s", in_workspace("again.yaml"));
     expect_status(&again, 0);
@@ -515,9 +517,9 @@ Test(programs, the_summary_has_what_is_promised)
  * next step: 40 us. Ages count from the sender's step: 3 us and what is left of a period. */
 Test(programs, round_trip_and_input_age_are_those_of_the_timing)
 {
-    struct ended e = run_command("hiloco run configs/quickstart.yaml --set "
-                                 "network.latency_up_us=3 --set network.latency_down_us=11 --set "
-                                 "duration_s=0.01 --out %s",
+    struct ended e = run_command("hiloco run configs/quickstart.yaml --set " UP_AND_DOWN_US(
+                                     "3", "11") " --set "
+                                                "duration_s=0.01 --out %s",
                                  in_workspace("out"));
     json_t *summary = summary_of(in_workspace("out"));
 

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -129,7 +130,7 @@ Test(real_time, a_run_is_complete_and_accounted_for)
 {
     const char *out = in_workspace("out");
     struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode realtime --set "
-                                 "duration_s=0.5 --set recording.converter_decimation=1 --out %s",
+                                 "duration_s=0.5 --set " RECORD_CONVERTERS("1") " --out %s",
                                  out);
     json_t *summary = summary_of(out);
 
@@ -156,8 +157,8 @@ Test(real_time, the_scheduler_is_in_the_summary)
 {
     const char *out = in_workspace("out");
     struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode realtime --set "
-                                 "duration_s=0.1 --set controller.priority=0 --set "
-                                 "converters.priority=0 --out %s",
+                                 "duration_s=0.1 --set nodes.controller.priority=0 --set "
+                                 "nodes.converter.priority=0 --out %s",
                                  out);
     json_t *summary = summary_of(out);
 
@@ -169,11 +170,12 @@ Test(real_time, the_scheduler_is_in_the_summary)
 Test(real_time, a_hybrid_wait_sleeps)
 {
     const char *out = in_workspace("out");
-    struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode realtime --set "
-                                 "duration_s=0.2 --set controller.wait=hybrid --set "
-                                 "converters.wait=hybrid --set controller.period_us=5000 --set "
-                                 "converters.period_us=5000 --out %s",
-                                 out);
+    struct ended e =
+        run_command("hiloco run configs/dcdc20.yaml --mode realtime --set "
+                    "duration_s=0.2 --set nodes.controller.wait=hybrid --set "
+                    "nodes.converter.wait=hybrid --set nodes.controller.period_us=5000 --set "
+                    "nodes.converter.period_us=5000 --out %s",
+                    out);
     json_t *summary = summary_of(out);
 
     expect_ran(&e);
@@ -185,8 +187,9 @@ Test(real_time, a_hybrid_wait_sleeps)
 
 /* On the ordinary scheduler and any core, so that more processes than cores get on. */
 #define OF_ANY_CPU                                                                                 \
-    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
-    "--set converters.cpu=-1 "
+    "--set nodes.controller.priority=0 --set nodes.converter.priority=0 --set "                    \
+    "nodes.controller.cpu=-1 "                                                                     \
+    "--set nodes.converter.cpu=-1 "
 #define SHARED OF_ANY_CPU "--set duration_s=0.2 "
 
 /* "A second run of the same scenario at the same time does not collide." */
@@ -416,14 +419,15 @@ static void expect_ranks(const char *rank, const char *size, int first)
     struct process parts[3];
     char line[400];
 
-    snprintf(line, sizeof line, "%s --set converters.count=2 --set converters.tolerance={}",
+    snprintf(line, sizeof line,
+             "%s --set nodes.converter.count=2 --set components.converter.tolerance={}",
              controller());
     parts[2] = start_part(line);
     setenv(size, first ? "3" : "2", 1);
     for (int i = 0; i < 2; i++) {
         setenv(rank, (const char *[]){"0", "1", "2"}[first + i], 1);
-        parts[i] = start_part("converter configs/dcdc20.yaml --set converters.count=2 --set "
-                              "converters.tolerance={}");
+        parts[i] = start_part("converter configs/dcdc20.yaml --set nodes.converter.count=2 --set "
+                              "components.converter.tolerance={}");
     }
     for (int i = 0; i < 3; i++) {
         struct ended e = finish(&parts[i]);
@@ -454,8 +458,8 @@ static void expect_node_ranks(unsigned ranks)
         snprintf(rank, sizeof rank, "%u", i);
         setenv("PMI_RANK", rank, 1);
         snprintf(line, sizeof line,
-                 "hiloco node configs/dcdc20.yaml --set converters.count=2 --set "
-                 "converters.tolerance={} %s%s",
+                 "hiloco node configs/dcdc20.yaml --set nodes.converter.count=2 --set "
+                 "components.converter.tolerance={} %s%s",
                  i ? "" : "--out ", i ? "" : in_workspace("out"));
         parts[i] = start_part(line);
     }
@@ -666,11 +670,13 @@ Test(real_time, a_plant_that_stands_still_is_in_the_record)
 
 /* A loop that settles however late its steps are: some of them a hundred times their period. */
 #define PATIENT                                                                                    \
-    "--set on_lost=restart --set controller.gains.kp_per_v=0 --set controller.gains.ki_per_v_s=1 " \
-    "--set controller.gains.kd_s_per_v=0 --set controller.period_us=2000 "                         \
-    "--set converters.period_us=500 --set converters.overrun=skip "                                \
-    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
-    "--set converters.cpu=-1 --set duration_s=120 "
+    "--set on_lost=restart --set components.control.parameters.kp_per_v=0 --set "                  \
+    "components.control.parameters.ki_per_v_s=1 "                                                  \
+    "--set components.control.parameters.kd_s_per_v=0 --set nodes.controller.period_us=2000 "      \
+    "--set nodes.converter.period_us=500 --set nodes.converter.overrun=skip "                      \
+    "--set nodes.controller.priority=0 --set nodes.converter.priority=0 --set "                    \
+    "nodes.controller.cpu=-1 "                                                                     \
+    "--set nodes.converter.cpu=-1 --set duration_s=120 "
 
 /* A run whose voltage is to be right after this many steps of the last node of a program. */
 struct settling {

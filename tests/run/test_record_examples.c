@@ -28,7 +28,7 @@ Test(record_examples, python_finds_the_figures_of_the_summary)
 
     if (!python)
         cr_skip_test("python3-h5py is not installed");
-    struct ended e = run_and_read(python, "controller.gains.setpoint_weight=1");
+    struct ended e = run_and_read(python, "components.control.parameters.setpoint_weight=1");
     json_t *summary = summary_of(in_workspace("out"));
     const double overshoot = number_at(summary, "events.0.measures.output_v.overshoot_pct");
 
@@ -47,7 +47,7 @@ Test(record_examples, python_says_what_does_not_settle)
 
     if (!python)
         cr_skip_test("python3-h5py is not installed");
-    struct ended e = run_and_read(python, "controller.limits.duty_max=0.1");
+    struct ended e = run_and_read(python, "components.control.parameters.duty_max=0.1");
     json_t *summary = summary_of(in_workspace("out"));
 
     cr_expect(json_is_null(json_at(summary, "events.0.measures.output_v.settling_ms")));

@@ -81,37 +81,38 @@ struct field {
 
 /* Every field of a case's scenario, and the key of the scenario file that it is. */
 static const struct field numbers[] = {
-    {"N", "converters.count"},
-    {"Vin", "converters.parameters.input_voltage_v"},
-    {"L", "converters.parameters.inductance_h"},
-    {"C", "converters.parameters.capacitance_f"},
-    {"rL", "converters.parameters.inductor_resistance_ohm"},
-    {"ron", "converters.parameters.switch_resistance_ohm"},
-    {"esr", "converters.parameters.esr_ohm"},
-    {"R", "converters.parameters.load_ohm"},
-    {"Vref", "reference.voltage_v"},
-    {"d_init", "converters.duty_initial"},
-    {"ctl.dmin", "controller.limits.duty_min"},
-    {"ctl.dmax", "controller.limits.duty_max"},
+    {"N", "nodes.converter.count"},
+    {"Vin", "components.converter.parameters.input_voltage_v"},
+    {"L", "components.converter.parameters.inductance_h"},
+    {"C", "components.converter.parameters.capacitance_f"},
+    {"rL", "components.converter.parameters.inductor_resistance_ohm"},
+    {"ron", "components.converter.parameters.switch_resistance_ohm"},
+    {"esr", "components.converter.parameters.esr_ohm"},
+    {"R", "components.converter.parameters.load_ohm"},
+    {"Vref", "sources.reference.constant"},
+    {"d_init", "connections.1.initial"},
     {NULL, NULL},
 };
 
 static const struct field times[] = {
-    {"Ts_ns", "converters.period_us"},       {"T_ns", "controller.period_us"},
-    {"lat_up_ns", "network.latency_up_us"},  {"lat_dn_ns", "network.latency_down_us"},
-    {"phase_ns", "converters.phase_us"},     {"phase_step_ns", "converters.stagger_us"},
-    {"ctl_phase_ns", "controller.phase_us"}, {NULL, NULL},
+    {"Ts_ns", "nodes.converter.period_us"},        {"T_ns", "nodes.controller.period_us"},
+    {"lat_up_ns", "network.links.0.latency_us"},   {"lat_dn_ns", "network.links.1.latency_us"},
+    {"phase_ns", "nodes.converter.phase_us"},      {"phase_step_ns", "nodes.converter.stagger_us"},
+    {"ctl_phase_ns", "nodes.controller.phase_us"}, {NULL, NULL},
 };
 
 static const struct field pid_gains[] = {
     {"Kp", "kp_per_v"},       {"Ki", "ki_per_v_s"},
     {"Kd", "kd_s_per_v"},     {"tf", "derivative_filter_s"},
-    {"b", "setpoint_weight"}, {NULL, NULL},
+    {"b", "setpoint_weight"}, {"dmin", "duty_min"},
+    {"dmax", "duty_max"},     {NULL, NULL},
 };
 
 static const struct field type3_gains[] = {
-    {"Kc", "kc_per_v_s"},       {"wz1", "zero1_rad_per_s"}, {"wz2", "zero2_rad_per_s"},
-    {"wp1", "pole1_rad_per_s"}, {"wp2", "pole2_rad_per_s"}, {NULL, NULL},
+    {"Kc", "kc_per_v_s"},       {"wz1", "zero1_rad_per_s"},
+    {"wz2", "zero2_rad_per_s"}, {"wp1", "pole1_rad_per_s"},
+    {"wp2", "pole2_rad_per_s"}, {"dmin", "duty_min"},
+    {"dmax", "duty_max"},       {NULL, NULL},
 };
 
 static const struct field multipliers[] = {
@@ -128,14 +129,16 @@ static void set_numbers(struct arguments *a, json_t *scenario)
 {
     for (const struct field *f = numbers; f->field; f++)
         add_set(a, "%s=%.17g", f->key, number_at(scenario, f->field));
-    add_set(a, "converters.initial.current_a=%.17g",
+    add_set(a, "components.converter.initial.current_a=%.17g",
             json_number_value(json_array_get(json_at(scenario, "x0"), 0)));
-    add_set(a, "converters.initial.voltage_v=%.17g",
+    add_set(a, "components.converter.initial.voltage_v=%.17g",
             json_number_value(json_array_get(json_at(scenario, "x0"), 1)));
 }
 
 static void set_times(struct arguments *a, json_t *scenario)
 {
+    add_set(a,
+            "network.links=[{from: converter, to: controller}, {from: controller, to: converter}]");
     for (const struct field *f = times; f->field; f++)
         add_set(a, "%s=%.3f", f->key, number_at(scenario, f->field) * 1e-3);
     add_set(a, "duration_s=%.9f", number_at(scenario, "duration_ns") * 1e-9);
@@ -154,9 +157,9 @@ static void set_law(struct arguments *a, json_t *scenario)
         snprintf(gains + used, sizeof gains - used, "%s%s: %.17g", used ? ", " : "", f->key,
                  number_at(scenario, path));
     }
-    add_set(a, "controller.law=%s", law);
-    add_set(a, "controller.gains={%s}", gains);
-    add_set(a, "controller.computation_delay=%s",
+    add_set(a, "components.control.model=%s", law);
+    add_set(a, "components.control.parameters={%s}", gains);
+    add_set(a, "components.control.computation_delay=%s",
             number_at(scenario, "comp_delay") == 0 ? "false" : "true");
 }
 
@@ -164,7 +167,7 @@ static void set_multipliers(struct arguments *a, json_t *scale)
 {
     for (const struct field *f = multipliers; !json_is_null(scale) && f->field; f++) {
         char *list = json_dumps(json_at(scale, f->field), JSON_REAL_PRECISION(17));
-        add_set(a, "converters.tolerance.multipliers.%s=%s", f->key, list);
+        add_set(a, "components.converter.tolerance.multipliers.%s=%s", f->key, list);
         free(list);
     }
 }
@@ -175,12 +178,12 @@ static struct arguments command_of(json_t *c, const char *out)
     struct arguments a =
         command("hiloco run configs/dcdc20-nominal.yaml --mode virtual --quiet --out %s", out);
 
-    add_set(&a, "converters.plant=%s", json_string_value(json_at(scenario, "topo")));
+    add_set(&a, "components.converter.model=%s", json_string_value(json_at(scenario, "topo")));
     set_numbers(&a, scenario);
     set_times(&a, scenario);
     set_law(&a, scenario);
     set_multipliers(&a, json_at(scenario, "scale"));
-    add_set(&a, "recording={voltage: false, duty: false}"); /* the total is judged */
+    add_set(&a, "record.0.signals=[]"); /* the total is judged */
     return a;
 }
 
@@ -425,8 +428,8 @@ Test(reference, every_field_of_a_case_is_a_key)
 {
     static const char *const others[] = {"name",        "topo", "x0",   "comp_delay",
                                          "duration_ns", "ctl",  "scale"};
-    const size_t known = sizeof numbers / sizeof numbers[0] - 3 + /* the limits are in ctl */
-                         sizeof times / sizeof times[0] - 1 + sizeof others / sizeof others[0];
+    const size_t known = sizeof numbers / sizeof numbers[0] - 1 + sizeof times / sizeof times[0] -
+                         1 + sizeof others / sizeof others[0];
     size_t i;
     json_t *c;
 

@@ -27,9 +27,11 @@ TestSuite(rendezvous_run, .init = open_with_secret, .fini = workspace_close, .ti
 
 /* Slow, so that most machines are fast enough for it. */
 #define SLOW                                                                                       \
-    "--set fabric=tcp --set converters.count=3 --set converters.tolerance={} "                     \
-    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
-    "--set converters.cpu=-1 --set controller.period_us=20000 --set converters.period_us=5000 "    \
+    "--set fabric=tcp --set nodes.converter.count=3 --set components.converter.tolerance={} "      \
+    "--set nodes.controller.priority=0 --set nodes.converter.priority=0 --set "                    \
+    "nodes.controller.cpu=-1 "                                                                     \
+    "--set nodes.converter.cpu=-1 --set nodes.controller.period_us=20000 --set "                   \
+    "nodes.converter.period_us=5000 "                                                              \
     "--set duration_s=0.5 --wait 100 "
 
 static struct process start_part(const char *program, const char *options)
@@ -184,16 +186,17 @@ Test(rendezvous_run, a_first_node_that_does_not_find_its_own_name_is_told)
 Test(rendezvous_run, the_key_that_differs_is_named)
 {
     struct process first =
-        start_part(controller(), at_rendezvous("--set controller.period_us=40000"));
+        start_part(controller(), at_rendezvous("--set nodes.controller.period_us=40000"));
     struct process other = start_part(CONVERTERS_2, at_rendezvous(""));
     struct ended e = finish(&first);
 
     expect_status(&e, 2);
-    expect_said(&e, "converter[1] has another scenario: controller.period_us is 40000 here and "
-                    "20000 there");
+    expect_said(&e,
+                "converter[1] has another scenario: nodes.controller.period_us is 40000 here and "
+                "20000 there");
     e = finish(&other);
     expect_status(&e, 2);
-    expect_said(&e, "controller has another scenario: controller.period_us is 20000 here and "
+    expect_said(&e, "controller has another scenario: nodes.controller.period_us is 20000 here and "
                     "40000 there");
 }
 
@@ -288,8 +291,8 @@ Test(rendezvous_run, nodes_without_a_scenario_join_whatever_run_comes)
 {
     expect_joins("hiloco node converter[*]", "");
     expect_controller_ran();
-    expect_joins("hiloco node converter[*]", "--set controller.period_us=10000");
-    expect_joins("converter --id 0-1", "--set converters.count=2 --set duration_s=0.1");
+    expect_joins("hiloco node converter[*]", "--set nodes.controller.period_us=10000");
+    expect_joins("converter --id 0-1", "--set nodes.converter.count=2 --set duration_s=0.1");
 }
 
 Test(rendezvous_run, a_run_is_not_joined_without_a_scenario_that_fits)

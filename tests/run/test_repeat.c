@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -51,12 +52,12 @@ static void expect_repeats(const char *options)
 
 Test(repeat, the_same_bits)
 {
-    expect_repeats("--set recording.converter_decimation=7");
+    expect_repeats("--set " RECORD_CONVERTERS("7"));
 }
 
 Test(repeat, the_same_bits_where_it_is_unstable)
 {
-    expect_repeats("--set controller.period_us=80");
+    expect_repeats("--set nodes.controller.period_us=80");
 }
 
 /* --- the same bits, whenever the writer gets a core ---------------- */
@@ -110,21 +111,23 @@ Test(repeat, the_same_bits_of_converters_that_switch)
 
 Test(repeat, the_same_bits_of_twenty_recorded_converters)
 {
-    expect_repeats_under_load("dcdc20.yaml --set recording.converter_decimation=1 "
-                              "--set duration_s=0.2");
+    expect_repeats_under_load("dcdc20.yaml --set " RECORD_CONVERTERS("1") " "
+                                                                          "--set duration_s=0.2");
 }
 
 /* Streams whose rows are not in a simple proportion, and one with hardly any. */
 Test(repeat, the_same_bits_of_streams_out_of_step)
 {
-    expect_repeats_under_load("dcdc20.yaml --set recording.converter_decimation=1 "
-                              "--set controller.period_us=7.3 --set recording.decimation=5003 "
-                              "--set converters.stagger_us=0.4 --set duration_s=0.2 "
-                              "--set converters.overrides.0.id=3 "
-                              "--set converters.overrides.0.period_us=3.1");
+    expect_repeats_under_load("dcdc20.yaml --set " RECORD_CONVERTERS(
+        "1") " "
+             "--set nodes.controller.period_us=7.3 --set record.0.decimation=5003 "
+             "--set nodes.converter.stagger_us=0.4 --set duration_s=0.2 "
+             "--set "
+             "nodes.converter.period_us=[10,10,10,3.1,10,10,10,10,10,10,10,10,10,10,10,10,10,10,10,"
+             "10]");
 }
 
-#define JITTER "--set network.latency_up_us=2 --set network.jitter_us=9 "
+#define JITTER "--set " UP_US("2") " --set network.jitter_us=9 "
 
 Test(repeat, the_same_bits_with_jitter)
 {
@@ -156,8 +159,8 @@ Test(repeat, the_seed_does_nothing_without_jitter)
 /* "Each run leaves the scenario as it ran. That file runs again, the same." */
 Test(repeat, the_scenario_it_leaves_runs_the_same)
 {
-    const char *one = record("one", "--set converters.tolerance.seed=3 --set "
-                                    "network.latency_up_us=1.5");
+    const char *one =
+        record("one", "--set components.converter.tolerance.seed=3 --set " UP_US("1.5"));
     struct ended e =
         run_command("hiloco run %s/scenario.yaml --quiet --out %s", one, in_workspace("two"));
 
@@ -170,8 +173,9 @@ Test(repeat, the_scenario_it_leaves_runs_the_same)
 
 /* A load and a reference that change at these times. */
 #define CHANGES(load_s, reference_s)                                                               \
-    "--set load.changes.0.time_s=" load_s " --set load.changes.0.load_ohm=2 "                      \
-    "--set reference.changes.0.time_s=" reference_s " --set reference.changes.0.voltage_v=11"
+    "--set " NO_LOAD                                                                               \
+    " --set " LOAD_STEPS("[{'time_s':" load_s ",'value':2}]") " --set " REFERENCE_STEPS(           \
+        "[{'time_s':" reference_s ",'value':11}]")
 
 /* "A change between two steps acts at each converter's next step", and one of the reference at the
  * controller's: 3.7 us off the grid is the next point of it. */
@@ -209,7 +213,7 @@ static void expect_times(const char *out, const char *dataset, double apart_s)
 /* "recorder.dropped": virtual time waits for the writer, and 1250 steps make 1250 rows. */
 Test(recording, nothing_is_dropped_in_virtual_time)
 {
-    const char *out = record("out", "--set recording.converter_decimation=1");
+    const char *out = record("out", "--set " RECORD_CONVERTERS("1"));
 
     cr_expect_eq(number_at(summary_of(out), "recorder.dropped"), 0);
     expect_rows(out, "controller/time_s", 1250, 1);
@@ -239,7 +243,7 @@ Test(recording, the_output_is_the_sum_of_the_voltages)
 /* "One record of every so many controller steps." */
 Test(recording, decimation)
 {
-    const char *out = record("out", "--set recording.decimation=7");
+    const char *out = record("out", "--set record.0.decimation=7");
 
     expect_rows(out, "controller/voltage_v", (1250 + 6) / 7, 20);
     expect_times(out, "controller/time_s", 7 * 40e-6);
@@ -248,7 +252,7 @@ Test(recording, decimation)
 
 Test(recording, decimation_to_nothing)
 {
-    const char *out = record("out", "--set recording.decimation=0");
+    const char *out = record("out", "--set record.0.decimation=0");
 
     cr_expect_not(has_column(out, "controller/time_s"));
     cr_expect_eq(number_at(summary_of(out), "nodes.controller.steps"), 1250);
@@ -257,7 +261,7 @@ Test(recording, decimation_to_nothing)
 /* "One record by each converter itself of every so many of its steps; 0: none." */
 Test(recording, each_converters_own)
 {
-    const char *out = record("out", "--set recording.converter_decimation=10");
+    const char *out = record("out", "--set " RECORD_CONVERTERS("10"));
 
     for (int i = 0; i < 20; i++) {
         char dataset[40];
@@ -270,7 +274,7 @@ Test(recording, each_converters_own)
 
 Test(recording, only_what_is_asked_for)
 {
-    const char *out = record("out", "--set recording.voltage=false --set recording.duty=false");
+    const char *out = record("out", "--set record.0.signals=[]");
 
     expect_rows(out, "controller/output_v", 1250, 1);
     cr_expect_not(has_column(out, "controller/voltage_v"));
@@ -287,7 +291,7 @@ Test(recording, every_dataset_has_its_unit)
         {"converter/000/current_a", "A"},
         {"histograms/converter_to_controller_round_trip/lower_ns", "ns"},
     };
-    const char *out = record("out", "--set recording.converter_decimation=100");
+    const char *out = record("out", "--set " RECORD_CONVERTERS("100"));
 
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         cr_expect_str_eq(column_text(out, units[i][0], "unit"), units[i][1], "%s", units[i][0]);

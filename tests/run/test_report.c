@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../bank_text.h"
+#include "../sets.h"
 #include "process.h"
 #include "report_page.h"
 #include "results.h"
@@ -164,13 +166,17 @@ Test(report, a_spike_of_one_step_is_seen_and_zoomed_to)
 
 /* --- what is in it ---------------------------------------------------------------------------- */
 
-static const char limited[] =
-    "name: limited\nduration_s: 0.02\nmode: virtual\n"
-    "controller: {law: pid, period_us: 20, limits: {duty_min: 0.02, duty_max: 0.5}}\n"
-    "converters: {count: 2, plant: buck, period_us: 10}\n"
-    "reference: {voltage_v: 12, changes: [{time_s: 0.01, voltage_v: 10, ramp_s: 0.001}]}\n"
-    "limits: {fast: {measure: output_v, settling_ms: 0.001}, calm: {measure: output_v, ripple: "
-    "5}}\n";
+static const char limited[] = "name: limited\nduration_s: 0.02\nmode: virtual\n" BANK_NODES(
+    "2") "components:\n"
+         "  control: {model: pid, node: controller, count: converter, computation_delay: true, "
+         "parameters: {duty_min: 0.02, duty_max: 0.5}}\n"
+         "  converter: {model: buck, node: converter}\n" BANK_CONNECTIONS
+         "sources: {reference: {to: control.reference_v, steps: {initial: 12, "
+         "changes: [{time_s: 0.01, value: 10, ramp_s: 0.001}]}}}\n"
+         "record: [" BANK_RECORD "]\n" BANK_MEASURES
+         "limits: {fast: {measure: output_v, settling_ms: 0.001}, calm: {measure: output_v, "
+         "ripple: "
+         "5}}\n";
 
 Test(report, the_verdict_is_first_with_each_failed_limit_and_its_figure)
 {
@@ -202,11 +208,12 @@ Test(report, the_verdict_is_first_with_each_failed_limit_and_its_figure)
 /* Of each kind one, as a summary has them; the record's own events. */
 Test(report, faults_and_events_of_nodes_are_marks)
 {
-    struct ended e = run_command(
-        "hiloco run configs/quickstart.yaml --quiet --set duration_s=0.01 "
-        "--set network.latency_up_us=100 --set network.jitter_us=100 "
-        "--set controller.input_age_limit_us=180 --set validity.stale_inputs=1000 --out %s",
-        in_workspace("run"));
+    struct ended e =
+        run_command("hiloco run configs/quickstart.yaml --quiet --set duration_s=0.01 "
+                    "--set " UP_US("100") " --set network.jitter_us=100 "
+                                          "--set nodes.controller.input_age_limit_us=180 --set "
+                                          "validity.stale_inputs=1000 --out %s",
+                    in_workspace("run"));
     expect_status(&e, 0);
     struct column events = column_of(in_workspace("run"), "events/time_s");
     json_t *summary = summary_of(in_workspace("run"));
@@ -359,17 +366,18 @@ Test(report, of_several_runs_is_one_page_with_their_curves_together)
 Test(report, of_a_sweep_has_a_row_for_each_point)
 {
     write_text(in_workspace("scenario.yaml"), limited);
-    struct ended e = run_command("hiloco sweep %s --set controller.period_us=20,40,50 --out %s",
-                                 in_workspace("scenario.yaml"), in_workspace("sweep"));
+    struct ended e =
+        run_command("hiloco sweep %s --set nodes.controller.period_us=20,40,50 --out %s",
+                    in_workspace("scenario.yaml"), in_workspace("sweep"));
     expect_status(&e, 4);
     struct browser *b = shown(report_of("sweep"));
 
     cr_expect_eq(browser_number(b, "document.querySelector('table').tBodies[0].rows.length"), 3);
-    cr_expect(is_shown(b, "controller.period_us=40"));
+    cr_expect(is_shown(b, "nodes.controller.period_us=40"));
     cr_expect_eq(browser_number(b, "document.querySelectorAll('.plot')[0].plot.curves.length"), 6,
                  "the measure and its reference of each");
     expect_quiet(b);
-    e = run_command("hiloco sweep %s --set controller.period_us=20,40 --out %s",
+    e = run_command("hiloco sweep %s --set nodes.controller.period_us=20,40 --out %s",
                     in_workspace("scenario.yaml"), in_workspace("sweep"));
     expect_status(&e, 4);
     cr_expect_not(exists(in_workspace("sweep/report.html")), "a report of the sweep before");
@@ -505,8 +513,8 @@ Test(report, of_the_reference_scenario_is_less_than_5_mb)
 {
     struct stat file;
     struct ended e = run_command(
-        "hiloco run configs/dcdc20.yaml --mode virtual --quiet --set controller.period_us=60 "
-        "--set recording.converter_decimation=1 --out %s",
+        "hiloco run configs/dcdc20.yaml --mode virtual --quiet --set nodes.controller.period_us=60 "
+        "--set " RECORD_CONVERTERS("1") " --out %s",
         in_workspace("run"));
     expect_status(&e, 0);
     struct browser *b = shown(report_of("run"));

@@ -21,12 +21,13 @@ TestSuite(report_sweep, .init = workspace_open, .fini = workspace_close, .timeou
     "hiloco sweep configs/quickstart.yaml --set duration_s=0.01 "                                  \
     "--set limits.output.measure=output_v --set limits.output.settling_ms=2 "
 
-static const char drawn[] = SWEEP "--set controller.period_us=40 "
-                                  "--set converters.parameters.load_ohm=2.4~0.3:normal "
-                                  "--set converters.parameters.inductance_h=47e-6~20%% "
+static const char drawn[] = SWEEP "--set nodes.controller.period_us=40 "
+                                  "--set components.converter.parameters.load_ohm=2.4~0.3:normal "
+                                  "--set components.converter.parameters.inductance_h=47e-6~20%% "
                                   "--runs 40 --seed 7 --out %s";
-static const char grid[] = SWEEP "--set controller.period_us=20,40,60 "
-                                 "--set controller.gains.ki_per_v_s=50:200:50 --out %s";
+static const char grid[] =
+    SWEEP "--set nodes.controller.period_us=20,40,60 "
+          "--set components.control.parameters.ki_per_v_s=50:200:50 --out %s";
 
 static void sweep_into(const char *folder, const char *command, int status)
 {
@@ -164,7 +165,8 @@ Test(report_sweep, bars_are_the_runs_of_a_monte_carlo)
     snprintf(never, sizeof never, "%g runs that do not settle", 40 - settled);
     cr_expect(is_shown(b, never), "%s", never);
     cr_expect(is_shown(b, "Drawn from seed 7"));
-    cr_expect(is_shown(b, "converters.parameters.inductance_h 4.7e-5 ± 9.4e-6 H, uniform"));
+    cr_expect(
+        is_shown(b, "components.converter.parameters.inductance_h 4.7e-5 ± 9.4e-6 H, uniform"));
     expect_quiet(b);
 }
 
@@ -198,8 +200,9 @@ Test(report_sweep, limits_are_lines_in_the_figure_that_they_are_of)
 Test(report_sweep, a_limit_of_a_signal_has_bars_of_its_own)
 {
     sweep_into("sweep",
-               SWEEP "--set limits.band.signal=converter[*].voltage_v --set limits.band.max=12.5 "
-                     "--set converters.parameters.load_ohm=2.4~0.3:normal --runs 12 --out %s",
+               SWEEP
+               "--set limits.band.signal=converter[*].voltage_v --set limits.band.max=12.5 "
+               "--set components.converter.parameters.load_ohm=2.4~0.3:normal --runs 12 --out %s",
                0);
     struct browser *b = shown(report_of("sweep"));
     const int plot = number_of(b, "plot", "band.max");
@@ -279,7 +282,7 @@ Test(report_sweep, a_map_has_a_cell_for_each_run_with_its_value_under_the_cursor
         else
             snprintf(said, sizeof said, "%.6g ms; %s", value, verdict_of(point));
         cr_expect(strncmp(tip, said, strlen(said)) == 0, "%s: %s", said, tip);
-        snprintf(said, sizeof said, "controller period (µs) %s, controller gains ki (/(V s)) %s",
+        snprintf(said, sizeof said, "controller period (µs) %s, control ki (/(V s)) %s",
                  json_string_value(json_array_get(json_object_get(point, "values"), 3)),
                  json_string_value(json_array_get(json_object_get(point, "values"), 4)));
         cr_expect(strstr(tip, said), "%s: %s", said, tip);
@@ -298,8 +301,8 @@ Test(report_sweep, keys_move_through_a_map_and_what_is_there_is_said)
     browser_key(b, "ArrowRight");
     browser_key(b, "ArrowUp");
     char *said = browser_text(b, "document.querySelector('.map .spoken').textContent");
-    cr_expect_eq(strncmp(said, "controller period (µs) 40, controller gains ki (/(V s)) 100: ", 62),
-                 0, "%s", said);
+    cr_expect_eq(strstr(said, "controller period (µs) 40, control ki (/(V s)) 100: "), said, "%s",
+                 said);
     free(said);
     expect_quiet(b);
 }
@@ -308,7 +311,7 @@ Test(report_sweep, keys_move_through_a_map_and_what_is_there_is_said)
 
 Test(report_sweep, a_bisection_tells_what_it_found_and_its_path)
 {
-    sweep_into("sweep", SWEEP "--bisect controller.period_us=20:60:1 --out %s", 0);
+    sweep_into("sweep", SWEEP "--bisect nodes.controller.period_us=20:60:1 --out %s", 0);
     struct browser *b = shown(report_of("sweep"));
     json_t *found = json_object_get(index_of("sweep"), "bisection"), *dir;
     const int plot = number_of(b, "plot", "The values that were tried");
@@ -514,7 +517,7 @@ Test(report_sweep, no_text_of_an_index_is_taken_for_a_mark)
     static const char bad[] = "</script><script>window.broken = 1</script><!--<script>"
                               "<img src=x onerror=window.broken=1>";
 
-    sweep_into("sweep", SWEEP "--set controller.period_us=20,30 --out %s", 0);
+    sweep_into("sweep", SWEEP "--set nodes.controller.period_us=20,30 --out %s", 0);
     json_t *index = index_of("sweep");
     json_array_set_new(json_object_get(index, "keys"), 3, json_string(bad));
     json_object_set_new(json_array_get(json_object_get(index, "points"), 0), "values",

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -36,7 +37,7 @@ static void make_all(const char *out)
 {
     struct ended e;
 
-    expect_run(RUN "--set recording.converter_decimation=1", out, 0);
+    expect_run(RUN "--set " RECORD_CONVERTERS("1"), out, 0);
     e = run_command("hiloco plot %s", out);
     expect_status(&e, 0);
     e = run_command("hiloco export %s --csv", out);
@@ -74,7 +75,7 @@ Test(results, a_run_replaces_all_that_was_made_of_another)
     const char *out = in_workspace("out");
 
     make_all(out);
-    expect_run(RUN "--set reference.voltage_v=10", out, 0);
+    expect_run(RUN "--set sources.reference.steps.initial=10", out, 0);
     expect_only(out, of_a_run);
     cr_expect_eq(number_at(summary_of(out), "measures.output_v.reference"), 10);
     cr_expect_not(has_column(out, "converter/000/time_s"));
@@ -96,14 +97,15 @@ Test(results, a_sweep_replaces_all_that_was_made_of_another)
 {
     const char *out = in_workspace("out");
 
-    expect_run(SWEEP "--set controller.period_us=20~1 --runs 2", out, 0);
+    expect_run(SWEEP "--set nodes.controller.period_us=20~1 --runs 2", out, 0);
     cr_expect(exists(in_workspace("out/distribution.csv")));
-    expect_run(SWEEP "--set controller.period_us=20,30", out, 0);
+    expect_run(SWEEP "--set nodes.controller.period_us=20,30", out, 0);
     struct ended e = run_command("hiloco plot %s", out);
     expect_status(&e, 0);
-    expect_run(SWEEP "--set controller.period_us=30,40", out, 0);
-    expect_only(out, (const char *const[]){"sweep.json", "sweep.csv", "controller.period_us=30",
-                                           "controller.period_us=40", NULL});
+    expect_run(SWEEP "--set nodes.controller.period_us=30,40", out, 0);
+    expect_only(out,
+                (const char *const[]){"sweep.json", "sweep.csv", "nodes.controller.period_us=30",
+                                      "nodes.controller.period_us=40", NULL});
 }
 
 /* --- what is refused ---------------- */
@@ -135,7 +137,7 @@ Test(results, a_folder_that_never_held_results_is_refused)
     mkdir(out, 0777);
     mkdir(in_workspace("out/plot"), 0777);
     expect_refused(RUN, out, "out holds plot, which is no result of a run");
-    expect_refused(SWEEP "--set controller.period_us=20,30", out,
+    expect_refused(SWEEP "--set nodes.controller.period_us=20,30", out,
                    "out holds plot, which is no result of a sweep");
     cr_expect(exists(in_workspace("out/plot")));
 }
@@ -156,8 +158,8 @@ Test(results, what_is_made_of_them_can_be_elsewhere)
     snprintf(out, sizeof out, "%s", in_workspace("out"));
     snprintf(sweep, sizeof sweep, "%s", in_workspace("sweep"));
 
-    expect_run(RUN "--set recording.converter_decimation=1", out, 0);
-    expect_run(SWEEP "--set controller.period_us=20,30", sweep, 0);
+    expect_run(RUN "--set " RECORD_CONVERTERS("1"), out, 0);
+    expect_run(SWEEP "--set nodes.controller.period_us=20,30", sweep, 0);
     snprintf(line, sizeof line, "plot %s", out);
     expect_made(line, in_workspace("made/here/output.png"));
     cr_expect(exists(in_workspace("made/here/plot/output.gp")));
@@ -217,25 +219,25 @@ Test(results, a_table_of_the_users_own_is_not_removed)
 
 Test(results, a_run_does_not_replace_a_sweep_nor_a_sweep_a_run)
 {
-    static const char sweep[] = SWEEP "--set controller.period_us=20,30";
+    static const char sweep[] = SWEEP "--set nodes.controller.period_us=20,30";
 
     expect_run(sweep, in_workspace("sweep"), 0);
     expect_run(RUN, in_workspace("run"), 0);
     expect_refused(RUN, in_workspace("sweep"), "sweep holds a sweep, which a run does not replace");
     expect_refused(sweep, in_workspace("run"), "run holds a run, which a sweep does not replace");
-    cr_expect(exists(in_workspace("sweep/controller.period_us=20/trace.h5")));
+    cr_expect(exists(in_workspace("sweep/nodes.controller.period_us=20/trace.h5")));
     expect_only(in_workspace("run"), of_a_run);
 }
 
 /* Points too hold what their owner put there. */
 Test(results, a_sweep_with_other_files_in_a_point_is_refused)
 {
-    static const char sweep[] = SWEEP "--set controller.period_us=20,30";
+    static const char sweep[] = SWEEP "--set nodes.controller.period_us=20,30";
 
     expect_run(sweep, in_workspace("out"), 0);
-    write_text(in_workspace("out/controller.period_us=30/notes.txt"), "mine");
+    write_text(in_workspace("out/nodes.controller.period_us=30/notes.txt"), "mine");
     expect_refused(sweep, in_workspace("out"), "period_us=30 holds notes.txt");
-    cr_expect(exists(in_workspace("out/controller.period_us=20/trace.h5")));
+    cr_expect(exists(in_workspace("out/nodes.controller.period_us=20/trace.h5")));
 }
 
 /* --- in use ---------------- */
@@ -271,8 +273,8 @@ static bool has_begun(void *out)
 static struct process start_long(const char *out)
 {
     struct arguments a = command("hiloco run configs/quickstart.yaml --quiet --set "
-                                 "duration_s=100000 --set converters.count=100 --set "
-                                 "recording.decimation=1000 --out %s",
+                                 "duration_s=100000 --set nodes.converter.count=100 --set "
+                                 "record.0.decimation=1000 --out %s",
                                  out);
     struct process p = start(&a);
 
@@ -312,8 +314,9 @@ Test(results, a_run_that_is_interrupted_as_it_begins_leaves_its_results)
 
 Test(results, a_point_in_use_keeps_its_sweep)
 {
-    static const char sweep[] = SWEEP "--set controller.period_us=20,30";
-    const char *out = in_workspace("out"), *point = in_workspace("out/controller.period_us=20");
+    static const char sweep[] = SWEEP "--set nodes.controller.period_us=20,30";
+    const char *out = in_workspace("out"),
+               *point = in_workspace("out/nodes.controller.period_us=20");
 
     expect_run(sweep, out, 0);
     struct process p = start_long(point);
@@ -348,14 +351,14 @@ static bool is_listed(void *out)
 {
     char path[300];
 
-    snprintf(path, sizeof path, "%s/controller.period_us=20/trace.h5", (const char *)out);
+    snprintf(path, sizeof path, "%s/nodes.controller.period_us=20/trace.h5", (const char *)out);
     return exists(path);
 }
 
 static bool can_sweep_again(void *out)
 {
     struct ended e =
-        run_command(SWEEP "--set controller.period_us=30,40 --out %s", (const char *)out);
+        run_command(SWEEP "--set nodes.controller.period_us=30,40 --out %s", (const char *)out);
 
     return e.status == 0;
 }
@@ -365,7 +368,7 @@ Test(results, what_a_killed_sweep_left_is_replaced)
 {
     const char *out = in_workspace("out");
     struct arguments a = command("hiloco sweep configs/quickstart.yaml --set duration_s=20 --set "
-                                 "controller.period_us=20,50 --jobs 1 --out %s",
+                                 "nodes.controller.period_us=20,50 --jobs 1 --out %s",
                                  out);
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -374,5 +377,5 @@ Test(results, what_a_killed_sweep_left_is_replaced)
     kill(p.pid, SIGKILL);
     finish(&p);
     cr_expect(wait_until(can_sweep_again, (void *)out, 60));
-    cr_expect_not(exists(in_workspace("out/controller.period_us=20")));
+    cr_expect_not(exists(in_workspace("out/nodes.controller.period_us=20")));
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../bank_text.h"
+#include "../sets.h"
 #include "harness/scope/rows.h"
 #include "harness/top/runs.h"
 #include "process.h"
@@ -112,7 +114,7 @@ static void expect_recorded(const struct watched *w, const char *name, const cha
     free(values.at);
 }
 
-#define SHORT "configs/dcdc20.yaml --set recording.converter_decimation=1 "
+#define SHORT "configs/dcdc20.yaml --set " RECORD_CONVERTERS("1") " "
 
 static void expect_all_recorded(const struct watched *w)
 {
@@ -134,18 +136,20 @@ Test(scope, rows_are_the_record_in_virtual_time)
 
 /* A run in real time that a busy machine has time for; a step of the controller is late from 1 s
  * on. */
-static const char REAL[] = "name: real\n"
-                           "duration_s: 3\n"
-                           "mode: realtime\n"
-                           "controller: {law: pid, period_us: 5000, priority: 0, cpu: -1}\n"
-                           "converters: {count: 3, plant: buck, period_us: 5000, priority: 0, "
-                           "cpu: -1}\n"
-                           "reference: {voltage_v: 12}\n"
-                           "recording: {converter_decimation: 1}\n"
-                           "validity: {required: false}\n"
-                           "faults:\n"
-                           "  slow: {nodes: controller, kind: slow, delay_us: 12000, at_s: 1, "
-                           "duration_s: 0.1}\n";
+static const char REAL[] =
+    "name: real\n"
+    "duration_s: 3\n"
+    "mode: realtime\n"
+    "nodes:\n"
+    "  controller: {period_us: 5000, priority: 0}\n"
+    "  converter: {count: 3, period_us: 5000, priority: 0}\n" BANK_COMPONENTS BANK_CONNECTIONS
+    "sources: {" BANK_REFERENCE "}\n"
+    "record: [" BANK_RECORD ", {signals: [converter.voltage_v, "
+    "converter.current_a, converter.duty], node: converter}]\n" BANK_MEASURES
+    "validity: {required: false}\n"
+    "faults:\n"
+    "  slow: {nodes: controller, kind: slow, delay_us: 12000, at_s: 1, "
+    "duration_s: 0.1}\n";
 
 static struct watched watch_real(void)
 {
@@ -168,17 +172,15 @@ Test(scope, rows_are_the_record_in_real_time)
     hil_runs_close(&w.runs);
 }
 
-static const char FAULTED[] = "name: faulted\n"
-                              "duration_s: 4\n"
-                              "mode: virtual\n"
-                              "controller: {law: pid, period_us: 20}\n"
-                              "converters: {count: 3, plant: buck, period_us: 10}\n"
-                              "reference: {voltage_v: 12}\n"
-                              "faults:\n"
-                              "  sensor: {signal: 'control[0].voltage_v', kind: bias, value: 0.5, "
-                              "at_s: 0.1, duration_s: 3.9}\n"
-                              "  weak: {signal: 'control[1].duty', kind: gain, factor: 0.9, "
-                              "at_s: 0.1, duration_s: 3.9}\n";
+static const char FAULTED[] =
+    "name: faulted\n"
+    "duration_s: 4\n"
+    "mode: virtual\n" BANK(
+        "3") "faults:\n"
+             "  sensor: {signal: 'control[0].voltage_v', kind: bias, value: 0.5, "
+             "at_s: 0.1, duration_s: 3.9}\n"
+             "  weak: {signal: 'control[1].duty', kind: gain, factor: 0.9, "
+             "at_s: 0.1, duration_s: 3.9}\n";
 
 /* Inputs and outputs with a fault, and as they would be without. */
 Test(scope, rows_have_faulted_signals_as_the_record)
@@ -308,14 +310,13 @@ Test(scope, capture_of_less_than_a_period)
 /* At 150 s of the run: while it is under way, and late enough for who looks on a busy machine. */
 static const char LATE[] = "name: late\n"
                            "duration_s: 600\n"
-                           "mode: virtual\n"
-                           "controller: {law: pid, period_us: 20}\n"
-                           "converters: {count: 3, plant: buck, period_us: 10}\n"
-                           "reference: {voltage_v: 12}\n"
-                           "recording: {decimation: 0}\n"
-                           "faults:\n"
-                           "  sensor: {signal: 'control[0].voltage_v', kind: bias, value: 0.5, "
-                           "at_s: 150, duration_s: 450}\n";
+                           "mode: virtual\n" BANK_NODES("3") BANK_COMPONENTS BANK_CONNECTIONS
+    "sources: {" BANK_REFERENCE "}\n" BANK_MEASURES
+    "record: [{signals: [converter.voltage_v, control.duty], node: "
+    "controller, decimation: 0}]\n"
+    "faults:\n"
+    "  sensor: {signal: 'control[0].voltage_v', kind: bias, value: 0.5, "
+    "at_s: 150, duration_s: 450}\n";
 
 Test(scope, capture_of_a_fault_is_at_the_step_where_it_begins)
 {

@@ -451,7 +451,7 @@ Test(scope_page, a_run_has_its_scope)
 static struct process run_to_change(void)
 {
     struct arguments a = command("hiloco run configs/quickstart.yaml --quiet --allow-set "
-                                 "--set converters.count=3 --set recording.decimation=50 "
+                                 "--set nodes.converter.count=3 --set record.0.decimation=50 "
                                  "--set duration_s=3000 --out %s",
                                  in_workspace("out"));
     struct process p = start(&a);

@@ -35,7 +35,7 @@ static struct process endless_with(const char *options)
 {
     struct arguments a = command(
         "nice -n 19 %s run configs/dcdc20.yaml --mode virtual --quiet --set duration_s=36000 "
-        "--set recording.decimation=0 --set name=%s --out %s %s",
+        "--set record.0.decimation=0 --set name=%s --out %s %s",
         program_path("hiloco"), own_name(), in_workspace("out"), options);
     struct process p = start(&a);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -55,26 +56,26 @@ static void expect_one(const char *node, const unsigned *shards, unsigned count,
 
 /* Messages that were sent in another order would have another jitter. */
 #define JITTER "--set network.jitter_us=3 "
-#define TWENTY                                                                                     \
-    "configs/dcdc20.yaml --set duration_s=0.02 --set recording.converter_decimation=1 " JITTER
+#define TWENTY "configs/dcdc20.yaml --set duration_s=0.02 --set " RECORD_CONVERTERS("1") " " JITTER
 
 Test(shards, two_thousand_converters_are_controlled_as_by_one)
 {
-    EXPECT_ONE("controller",
-               "configs/dcdc20-nominal.yaml --set duration_s=0.001 --set converters.count=2000 "
-               "--set recording.converter_decimation=20 " JITTER,
-               2);
+    EXPECT_ONE(
+        "nodes.controller",
+        "configs/dcdc20-nominal.yaml --set duration_s=0.001 --set nodes.converter.count=2000 "
+        "--set " RECORD_CONVERTERS("20") " " JITTER,
+        2);
     cr_expect_eq(column_of(in_workspace("2"), "controller/voltage_v").width, 2000);
 }
 
 Test(shards, any_number_of_them_does_the_same)
 {
-    EXPECT_ONE("controller", TWENTY, 2, 3, 7, 20);
+    EXPECT_ONE("nodes.controller", TWENTY, 2, 3, 7, 20);
 }
 
 Test(shards, without_a_computation_delay)
 {
-    EXPECT_ONE("controller", TWENTY "--set controller.computation_delay=false ", 3);
+    EXPECT_ONE("nodes.controller", TWENTY "--set components.control.computation_delay=false ", 3);
 }
 
 /* Links that lose and delay messages; converters that die, stand still and fail; inputs that are
@@ -112,13 +113,15 @@ Test(shards, with_faults_on_both_sides)
     static const char *const events[] = {"safe", "stale", "lost", "back", "old", "new", "failed"};
     char run[1000], event[80];
 
-    snprintf(run, sizeof run,
-             "%s --set duration_s=0.02 --set validity.required=false " JITTER
-             "--set controller.age_limit_us=60 --set controller.on_old=safe "
-             "--set controller.input_age_limit_us=500 --set controller.on_stale_input=safe "
-             "--set converters.duty_safe=0.07 --set converters.on_error=safe",
-             scenario_with("configs/dcdc20.yaml", FAULTS));
-    EXPECT_ONE("controller", run, 2, 3, 20);
+    snprintf(
+        run, sizeof run,
+        "%s --set duration_s=0.02 --set validity.required=false " JITTER
+        "--set connections.0.age_limit_us=60 --set connections.0.on_old=safe "
+        "--set nodes.controller.input_age_limit_us=500 --set nodes.controller.on_stale_input=safe "
+        "--set " SAFE_CONTROL("0.07") " --set " SAFE_CONVERTER(
+            "0.07") " --set components.converter.on_error=safe",
+        scenario_with("configs/dcdc20.yaml", FAULTS));
+    EXPECT_ONE("nodes.controller", run, 2, 3, 20);
     json_t *summary = summary_of(in_workspace("3"));
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
         snprintf(event, sizeof event, "recorder.events.%s", events[i]);
@@ -146,8 +149,9 @@ Test(shards, of_a_node_that_dies_and_comes_back)
 
 Test(shards, with_a_ramp_at_the_end)
 {
-    EXPECT_ONE("controller",
-               TWENTY "--set converters.duty_safe=0.02 --set stop_ramp_s=0.004 --set tuning=true ",
+    EXPECT_ONE("nodes.controller",
+               TWENTY "--set " SAFE_CONTROL("0.02") " --set " SAFE_CONVERTER(
+                   "0.02") " --set stop_ramp_s=0.004 --set tuning=true ",
                3);
 }
 
@@ -161,10 +165,12 @@ Test(shards, of_a_node_that_simulates)
 
 /* Programs started by hand do not ask for more cores than each of them needs. */
 #define BY_HAND                                                                                    \
-    "configs/dcdc20-nominal.yaml --set name=%s --set controller.cpu=-1 "                           \
-    "--set converters.cpu=-1 --set controller.priority=0 --set converters.priority=0 "             \
-    "--set controller.shards=2 --set controller.wait=hybrid --set converters.wait=hybrid "         \
-    "--set controller.period_us=10000 --set converters.period_us=5000 "                            \
+    "configs/dcdc20-nominal.yaml --set name=%s --set nodes.controller.cpu=-1 "                     \
+    "--set nodes.converter.cpu=-1 --set nodes.controller.priority=0 --set "                        \
+    "nodes.converter.priority=0 "                                                                  \
+    "--set nodes.controller.shards=2 --set nodes.controller.wait=hybrid --set "                    \
+    "nodes.converter.wait=hybrid "                                                                 \
+    "--set nodes.controller.period_us=10000 --set nodes.converter.period_us=5000 "                 \
     "--set validity.required=false --set tcp.port=%u %s"
 
 static void need_two_cores(void)
@@ -300,9 +306,10 @@ Test(shards_by_the_clock, take_peers_back_that_died)
 
 Test(shards, more_threads_than_cores_are_refused)
 {
-    struct ended e = run_command("hiloco run configs/dcdc20-nominal.yaml --mode realtime --set "
-                                 "converters.count=64 --set controller.shards=%ld --out %s",
-                                 sysconf(_SC_NPROCESSORS_ONLN), in_workspace("out"));
+    struct ended e =
+        run_command("hiloco run configs/dcdc20-nominal.yaml --mode realtime --set "
+                    "nodes.converter.count=64 --set nodes.controller.shards=%ld --out %s",
+                    sysconf(_SC_NPROCESSORS_ONLN), in_workspace("out"));
 
     if (sysconf(_SC_NPROCESSORS_ONLN) == 1)
         cr_skip_test("one shard is none");
@@ -315,10 +322,11 @@ Test(shards, two_on_one_core_are_refused)
 {
     if (sysconf(_SC_NPROCESSORS_ONLN) < 3)
         cr_skip_test("a controller of two threads and its converters need three cores");
-    struct ended e = run_command("hiloco run configs/dcdc20-nominal.yaml --mode realtime "
-                                 "--set controller.shards=2 --set controller.shard_cpus=[1] "
-                                 "--set controller.cpu=0 --set converters.cpu=1 --out %s",
-                                 in_workspace("out"));
+    struct ended e =
+        run_command("hiloco run configs/dcdc20-nominal.yaml --mode realtime "
+                    "--set nodes.controller.shards=2 --set nodes.controller.shard_cpus=[1] "
+                    "--set nodes.controller.cpu=0 --set nodes.converter.cpu=1 --out %s",
+                    in_workspace("out"));
 
     expect_status(&e, 2);
     expect_said(&e, "two executors or shards are placed on cpu 1");

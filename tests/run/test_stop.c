@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -19,10 +20,16 @@ TestSuite(stop, ALONE, .init = workspace_open_for_real_time, .fini = workspace_c
           .timeout = 180);
 
 #define SETTINGS                                                                                   \
-    "--set controller.period_us=2000 --set converters.period_us=500 --set duration_s=1000 "        \
-    "--set converters.resync_after_us=1e9 --set converters.duty_safe=0.07 "                        \
-    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
-    "--set converters.cpu=-1 --set recording.decimation=1 --set recording.converter_decimation=1 "
+    "--set nodes.controller.period_us=2000 --set nodes.converter.period_us=500 --set "             \
+    "duration_s=1000 "                                                                             \
+    "--set nodes.converter.resync_after_us=1e9 --set " SAFE_CONTROL(                               \
+        "0.07") " --set " SAFE_CONVERTER("0.07") " "                                               \
+                                                 "--set nodes.controller.priority=0 --set "        \
+                                                 "nodes.converter.priority=0 --set "               \
+                                                 "nodes.controller.cpu=-1 "                        \
+                                                 "--set nodes.converter.cpu=-1 --set "             \
+                                                 "record.0.decimation=1 --set " RECORD_CONVERTERS( \
+                                                     "1") " "
 
 #define RUN "hiloco run configs/dcdc20.yaml --mode realtime " SETTINGS
 
@@ -160,8 +167,8 @@ Test(stop, one_that_is_late_is_not_away_where_the_run_would_go_on)
 Test(stop, one_that_is_late_is_not_stale)
 {
     expect_late(CONTROLLER,
-                "--set stop_ramp_s=0.05 --set converters.input_age_limit_us=5000000 --set "
-                "converters.on_stale_input=end",
+                "--set stop_ramp_s=0.05 --set nodes.converter.input_age_limit_us=5000000 --set "
+                "nodes.converter.on_stale_input=end",
                 true);
 }
 
@@ -200,8 +207,8 @@ Test(stop, a_slow_controller_ends_at_what_is_safe)
     for (unsigned i = 0; i < 2; i++) {
         char options[80];
         struct family f;
-        snprintf(options, sizeof options, "--set controller.period_us=100000 --set stop_ramp_s=%s",
-                 ramps[i]);
+        snprintf(options, sizeof options,
+                 "--set nodes.controller.period_us=100000 --set stop_ramp_s=%s", ramps[i]);
         struct process p = start_family(options, &f);
         kill(p.pid, SIGINT);
         expect_clean_stop(&p, true);
@@ -230,9 +237,9 @@ Test(stop, a_death_on_the_ramp_is_told_and_the_others_end_theirs)
 Test(stop, one_that_halts_is_not_lost)
 {
     struct family f;
-    struct process p = start_family(
-        "--set controller.overrun=halt --set controller.period_us=20000 --set stop_ramp_s=0.05",
-        &f);
+    struct process p = start_family("--set nodes.controller.overrun=halt --set "
+                                    "nodes.controller.period_us=20000 --set stop_ramp_s=0.05",
+                                    &f);
 
     kill(f.children[CONTROLLER], SIGSTOP);
     await_node(&p, CONTROLLER, "silent");

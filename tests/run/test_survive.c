@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../sets.h"
 #include "harness/base/autogroup.h"
 #include "process.h"
 #include "results.h"
@@ -173,7 +174,7 @@ Test(survive, a_hang_up_that_is_ignored_does_nothing)
 Test(survive, an_interrupt_while_nodes_meet_ends_a_run_in_order)
 {
     struct arguments a = command("hiloco run configs/dcdc20-nominal.yaml --mode virtual --set "
-                                 "converters.count=2000 --quiet --out %s",
+                                 "nodes.converter.count=2000 --quiet --out %s",
                                  in_workspace("out"));
     struct process p = start(&a);
 
@@ -308,7 +309,7 @@ Test(survive, a_killed_writer_is_replaced_and_nothing_is_lost)
 /* One that is killed whenever it begins is not started for ever. */
 static struct ended kill_each_writer(const char *out, const char *on_error)
 {
-    struct arguments a = command(ENDLESS "--set recording.on_error=%s --out %s", on_error, out);
+    struct arguments a = command(ENDLESS "--set on_record_error=%s --out %s", on_error, out);
     struct process p = start(&a);
 
     family = (struct family){.parent = p.pid};
@@ -536,9 +537,10 @@ static bool points_run(void *points)
 /* Three of four kinds of signals left them spinning. */
 static void expect_sweep_to_end(int signal, int status)
 {
-    struct arguments a = command("hiloco sweep configs/dcdc20.yaml --mode virtual --jobs 2 --set "
-                                 "duration_s=100000 --set controller.period_us=20,40,60 --out %s",
-                                 in_workspace("sweep"));
+    struct arguments a =
+        command("hiloco sweep configs/dcdc20.yaml --mode virtual --jobs 2 --set "
+                "duration_s=100000 --set nodes.controller.period_us=20,40,60 --out %s",
+                in_workspace("sweep"));
     struct process p = start(&a);
     struct family all[3] = {{.parent = p.pid}};
 
@@ -551,9 +553,9 @@ static void expect_sweep_to_end(int signal, int status)
         for (int k = 0; k < 2; k++)
             cr_expect(wait_until(is_gone, &all[i].children[k], 60), "process %d is left",
                       (int)all[i].children[k]);
-    cr_expect(exists(in_workspace("sweep/controller.period_us=20/summary.json")));
-    cr_expect(exists(in_workspace("sweep/controller.period_us=40/summary.json")));
-    cr_expect_not(exists(in_workspace("sweep/controller.period_us=60")));
+    cr_expect(exists(in_workspace("sweep/nodes.controller.period_us=20/summary.json")));
+    cr_expect(exists(in_workspace("sweep/nodes.controller.period_us=40/summary.json")));
+    cr_expect_not(exists(in_workspace("sweep/nodes.controller.period_us=60")));
 }
 
 Test(survive, a_hang_up_takes_the_runs_of_a_sweep)
@@ -591,10 +593,11 @@ static void run_on_full_disk(const char *on_error, double until_s)
 
     if (!mount_small(disk))
         cr_skip("mounting a small file system takes root");
-    struct ended e = run_command("hiloco run configs/dcdc20.yaml --mode virtual --set "
-                                 "recording.converter_decimation=1 --set duration_s=3 --quiet "
-                                 "--set recording.on_error=%s --out %s",
-                                 on_error, out);
+    struct ended e =
+        run_command("hiloco run configs/dcdc20.yaml --mode virtual --set " RECORD_CONVERTERS(
+                        "1") " --set duration_s=3 --quiet "
+                             "--set on_record_error=%s --out %s",
+                    on_error, out);
     json_t *summary = summary_of(out);
     const double elapsed_s = number_at(summary, "elapsed_s"), recorded_s = last_row_s(out);
     struct ended plot = run_command("hiloco export %s --csv", out);
@@ -631,8 +634,7 @@ Test(survive, a_file_that_may_not_grow_ends_the_record)
     limit = (struct rlimit){12000000, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &limit);
     struct ended e = run_command(
-        ENDLESS "--set recording.on_error=end --set recording.converter_decimation=1 --out %s",
-        out);
+        ENDLESS "--set on_record_error=end --set " RECORD_CONVERTERS("1") " --out %s", out);
     setrlimit(RLIMIT_FSIZE, &before);
     expect_status(&e, 1);
     expect_said(&e, "trace.h5: File too large; the run ends");

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -18,8 +19,8 @@ TestSuite(sweep, .init = workspace_open, .fini = workspace_close);
 
 /* One converter, as all are alike; long enough to tell growth from decay. */
 #define SHORT_SWEEP                                                                                \
-    "hiloco sweep configs/dcdc20-nominal.yaml --mode virtual --set converters.count=1 "            \
-    "--set duration_s=1 --set recording.duty=false "
+    "hiloco sweep configs/dcdc20-nominal.yaml --mode virtual --set nodes.converter.count=1 "       \
+    "--set duration_s=1 --set record.0.signals=converter.voltage_v "
 
 static json_t *index_of(const char *out)
 {
@@ -77,11 +78,11 @@ ParameterizedTestParameters(sweep, the_critical_period_moves_with_latency)
 ParameterizedTest(size_t *i, sweep, the_critical_period_moves_with_latency)
 {
     const struct critical *c = &critical[*i];
-    struct ended e = run_command(SHORT_SWEEP "--set network.latency_up_us=%g --set "
-                                             "network.latency_down_us=%g --set "
-                                             "controller.period_us=%.1f,%.1f --out %s",
-                                 c->latency_us, c->latency_us, c->period_us - 0.5,
-                                 c->period_us + 0.5, in_workspace("out"));
+    struct ended e = run_command(
+        SHORT_SWEEP
+        "--set " UP_AND_DOWN_US("%g", "%g") " --set "
+                                            "nodes.controller.period_us=%.1f,%.1f --out %s",
+        c->latency_us, c->latency_us, c->period_us - 0.5, c->period_us + 0.5, in_workspace("out"));
 
     expect_status(&e, 0);
     cr_expect(settles(in_workspace("out"), 0), "%g us: %.1f us does not settle", c->latency_us,
@@ -94,16 +95,17 @@ ParameterizedTest(size_t *i, sweep, the_critical_period_moves_with_latency)
  * person reads, with all 20 converters. */
 Test(sweep, finds_the_critical_period)
 {
-    struct ended e = run_command("hiloco sweep configs/dcdc20-nominal.yaml --mode virtual --set "
-                                 "duration_s=1 --set controller.period_us=44,45,46,47 --out %s",
-                                 in_workspace("out"));
+    struct ended e =
+        run_command("hiloco sweep configs/dcdc20-nominal.yaml --mode virtual --set "
+                    "duration_s=1 --set nodes.controller.period_us=44,45,46,47 --out %s",
+                    in_workspace("out"));
 
     expect_status(&e, 0);
     for (size_t i = 0; i < 4; i++)
         cr_expect_eq(settles(in_workspace("out"), i), i < 2, "point %zu", i);
     for (int period = 44; period <= 47; period++) {
         char name[40];
-        snprintf(name, sizeof name, "controller.period_us=%d ", period);
+        snprintf(name, sizeof name, "nodes.controller.period_us=%d ", period);
         char *line = strstr(e.out, name);
         cr_assert_not_null(line, "the table has no %s:\n%s", name, e.out);
         *strchr(line, '\n') = '\0';
@@ -130,8 +132,8 @@ Test(sweep, runs_the_cartesian_product)
 {
     static const char *const periods[] = {"20", "40", "50"}, *const counts[] = {"1", "2"};
     const char *out = in_workspace("out");
-    struct ended e = run_command(QUICK_SWEEP "--set controller.period_us=20,40,50 --set "
-                                             "converters.count=1,2 --out %s",
+    struct ended e = run_command(QUICK_SWEEP "--set nodes.controller.period_us=20,40,50 --set "
+                                             "nodes.converter.count=1,2 --out %s",
                                  out);
     json_t *index = index_of(out);
 
@@ -150,10 +152,11 @@ Test(sweep, runs_the_cartesian_product)
 /* What a run did comes two spaces after the last column, which ends where its head ends. */
 Test(sweep, the_columns_are_below_their_heads)
 {
-    struct ended e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.05 --set "
-                                 "converters.parameters.inductor_resistance_ohm=0.025,0.03 "
-                                 "--set controller.period_us=10,20 --out %s",
-                                 in_workspace("out"));
+    struct ended e =
+        run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.05 --set "
+                    "components.converter.parameters.inductor_resistance_ohm=0.025,0.03 "
+                    "--set nodes.controller.period_us=10,20 --out %s",
+                    in_workspace("out"));
 
     expect_status(&e, 0);
     const size_t head = strcspn(e.out, "\n");
@@ -169,9 +172,10 @@ Test(sweep, the_columns_are_below_their_heads)
 Test(sweep, has_the_figures_of_every_run)
 {
     const char *out = in_workspace("out");
-    struct ended e = run_command(QUICK_SWEEP "--set controller.period_us=20,40 --set "
-                                             "controller.gains.ki_per_v_s=100 --out %s",
-                                 out);
+    struct ended e =
+        run_command(QUICK_SWEEP "--set nodes.controller.period_us=20,40 --set "
+                                "components.control.parameters.ki_per_v_s=100 --out %s",
+                    out);
     json_t *index = index_of(out), *units = json_at(index, "units");
     static const char *const expected[] = {"s", "us", "1/(V s)"};
 
@@ -191,7 +195,7 @@ Test(sweep, a_list_is_one_value)
     const char *out = in_workspace("out");
     struct arguments a = command(QUICK_SWEEP "--out %s", out);
 
-    add_set(&a, "controller.gains={kp_per_v: 0.02, ki_per_v_s: 100},{kp_per_v: 0.03}");
+    add_set(&a, "components.control.parameters={kp_per_v: 0.02, ki_per_v_s: 100},{kp_per_v: 0.03}");
     struct ended e = run(&a);
     expect_status(&e, 0);
     cr_expect_eq(json_array_size(json_at(index_of(out), "points")), 2);
@@ -204,13 +208,17 @@ Test(sweep, points_whose_values_look_alike_have_folders_of_their_own)
     const char *out = in_workspace("out");
     struct arguments a = command(QUICK_SWEEP "--out %s", out);
 
-    add_set(&a, "controller.gains={'kp_per_v': 0.02},{\"kp_per_v\": 0.02},{'kp_per_v':/0.02},"
-                "{kp_per_v: 0.02},{kp_per_v: 0.03}");
+    add_set(
+        &a,
+        "components.control.parameters={'kp_per_v': 0.02},{\"kp_per_v\": 0.02},{'kp_per_v':/0.02},"
+        "{kp_per_v: 0.02},{kp_per_v: 0.03}");
     struct ended e = run(&a);
     expect_status(&e, 2); /* a slash does not belong there */
     a = command(QUICK_SWEEP "--out %s", out);
-    add_set(&a, "controller.gains={'kp_per_v': 0.02},{\"kp_per_v\": 0.02},{kp_per_v: 0.02},"
-                "{kp_per_v:  0.02 },{kp_per_v:\t 0.02 }");
+    add_set(
+        &a,
+        "components.control.parameters={'kp_per_v': 0.02},{\"kp_per_v\": 0.02},{kp_per_v: 0.02},"
+        "{kp_per_v:  0.02 },{kp_per_v:\t 0.02 }");
     e = run(&a);
     expect_status(&e, 0);
     json_t *points = json_at(index_of(out), "points");
@@ -225,7 +233,7 @@ Test(sweep, points_whose_values_look_alike_have_folders_of_their_own)
 /* "Virtual-time points run in parallel": and come out the same. */
 Test(sweep, jobs_do_not_change_the_results)
 {
-    static const char points[] = QUICK_SWEEP "--set controller.period_us=20,30,40";
+    static const char points[] = QUICK_SWEEP "--set nodes.controller.period_us=20,30,40";
     struct ended one = run_command("%s --jobs 1 --out %s", points, in_workspace("one"));
     struct ended three = run_command("%s --jobs 3 --out %s", points, in_workspace("three"));
 
@@ -243,8 +251,8 @@ Test(sweep, jobs_do_not_change_the_results)
 /* "A progress": each point as it ends. */
 Test(sweep, says_how_far_it_is)
 {
-    struct ended e =
-        run_command(QUICK_SWEEP "--set controller.period_us=20,30 --out %s", in_workspace("out"));
+    struct ended e = run_command(QUICK_SWEEP "--set nodes.controller.period_us=20,30 --out %s",
+                                 in_workspace("out"));
 
     expect_said(&e, "1 of 2");
     expect_said(&e, "2 of 2");
@@ -255,8 +263,8 @@ Test(sweep, says_how_far_it_is)
 #define DRAWN_SWEEP                                                                                \
     "hiloco sweep configs/quickstart.yaml --set duration_s=0.005 --set "                           \
     "limits.o.measure=output_v --set limits.o.settling_ms=0.91 --set "                             \
-    "converters.parameters.inductance_h=47e-6~20%% --set "                                         \
-    "converters.parameters.capacitance_f=470e-6~20e-6:normal "
+    "components.converter.parameters.inductance_h=47e-6~20%% --set "                               \
+    "components.converter.parameters.capacitance_f=470e-6~20e-6:normal "
 
 static double value_of(json_t *point, size_t key)
 {
@@ -299,7 +307,7 @@ Test(sweep, what_is_drawn_is_told)
     cr_expect_eq(number_at(index, "drawn.runs"), 8);
     cr_expect_eq(number_at(index, "drawn.seed"), 7);
     json_t *keys = json_at(index, "drawn.keys");
-    json_t *drawn = json_object_get(keys, "converters.parameters.inductance_h");
+    json_t *drawn = json_object_get(keys, "components.converter.parameters.inductance_h");
     cr_expect_float_eq(number_at(drawn, "nominal"), 47e-6, 1e-18);
     cr_expect_float_eq(number_at(drawn, "spread"), 9.4e-6, 1e-18);
     for (size_t i = 0; i < 8; i++) {
@@ -354,7 +362,7 @@ Test(sweep, the_distribution_is_that_of_the_runs)
 Test(sweep, a_run_that_does_not_settle_is_the_worst)
 {
     struct ended e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.05 --set "
-                                 "controller.period_us=42~20%% --runs 8 --out %s",
+                                 "nodes.controller.period_us=42~20%% --runs 8 --out %s",
                                  in_workspace("out"));
     json_t *index = index_of(in_workspace("out"));
     json_t *of = json_at(index, "distributions.0"), *settling = json_at(of, "figures.1");
@@ -380,8 +388,8 @@ Test(sweep, each_combination_has_its_distribution)
 {
     struct ended e =
         run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.002 --set "
-                    "converters.parameters.load_ohm=2.4~0.5 --set "
-                    "controller.period_us=20,40 --runs 3 --out %s",
+                    "components.converter.parameters.load_ohm=2.4~0.5 --set "
+                    "nodes.controller.period_us=20,40 --runs 3 --out %s",
                     in_workspace("out"));
     json_t *index = index_of(in_workspace("out"));
 
@@ -389,10 +397,10 @@ Test(sweep, each_combination_has_its_distribution)
     cr_expect_eq(json_array_size(json_at(index, "points")), 6);
     for (size_t i = 0; i < 3; i++)
         cr_expect_eq(value_of(point_at(index, i), 1), value_of(point_at(index, i + 3), 1));
-    cr_expect(exists(in_workspace("out/controller.period_us=40,run-0002/summary.json")));
+    cr_expect(exists(in_workspace("out/nodes.controller.period_us=40,run-0002/summary.json")));
     cr_expect_eq(json_array_size(json_at(index, "distributions")), 2);
     cr_expect_str_eq(json_string_value(json_at(index, "distributions.1.of")),
-                     "controller.period_us=40");
+                     "nodes.controller.period_us=40");
 }
 
 /* --- bisection --- */
@@ -402,7 +410,7 @@ Test(sweep, bisection_is_in_its_files_in_the_order_of_the_range)
 {
     struct ended e = run_command(SHORT_SWEEP "--set duration_s=3 --set limits.o.measure=output_v "
                                              "--set limits.o.settling_ms=3000 --bisect "
-                                             "controller.period_us=40:50:0.01 --out %s",
+                                             "nodes.controller.period_us=40:50:0.01 --out %s",
                                  in_workspace("out"));
     json_t *index = index_of(in_workspace("out")), *found = json_at(index, "bisection");
     double before = 0;
@@ -425,8 +433,9 @@ Test(sweep, bisection_is_in_its_files_in_the_order_of_the_range)
         before = period_us;
     }
     const json_t *path = json_at(found, "path");
-    static const char *const tried[] = {"controller.period_us=40", "controller.period_us=50",
-                                        "controller.period_us=45"};
+    static const char *const tried[] = {"nodes.controller.period_us=40",
+                                        "nodes.controller.period_us=50",
+                                        "nodes.controller.period_us=45"};
     cr_expect_eq(json_array_size(path), json_array_size(json_at(index, "points")));
     for (i = 0; i < sizeof tried / sizeof tried[0]; i++)
         cr_expect_str_eq(json_string_value(json_array_get(path, i)), tried[i]);
@@ -441,7 +450,7 @@ Test(sweep, bisection_may_go_down)
 {
     struct ended e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.01 --set "
                                  "limits.o.measure=output_v --set limits.o.settling_ms=1 --bisect "
-                                 "controller.period_us=40:20:-5 --out %s",
+                                 "nodes.controller.period_us=40:20:-5 --out %s",
                                  in_workspace("out"));
 
     expect_status(&e, 0);
@@ -455,16 +464,16 @@ Test(sweep, has_a_suite_for_each_point)
 {
     struct ended e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.01 --set "
                                  "limits.o.measure=output_v --set limits.o.settling_ms=1 --set "
-                                 "controller.period_us=20,40 --tap - --junit %s --out %s",
+                                 "nodes.controller.period_us=20,40 --tap - --junit %s --out %s",
                                  in_workspace("verdicts.xml"), in_workspace("out"));
 
     expect_status(&e, 4);
     cr_expect_eq(strncmp(e.out,
                          "TAP version 14\n# hiloco\n1..4\n"
-                         "ok 1 - controller.period_us=20: run\n"
-                         "ok 2 - controller.period_us=20: o.settling_ms\n"
-                         "ok 3 - controller.period_us=40: run\n"
-                         "not ok 4 - controller.period_us=40: o.settling_ms\n",
+                         "ok 1 - nodes.controller.period_us=20: run\n"
+                         "ok 2 - nodes.controller.period_us=20: o.settling_ms\n"
+                         "ok 3 - nodes.controller.period_us=40: run\n"
+                         "not ok 4 - nodes.controller.period_us=40: o.settling_ms\n",
                          179),
                  0, "%s", e.out);
     char *xml = read_text(in_workspace("verdicts.xml"));
@@ -487,31 +496,32 @@ static void expect_refused(const char *sets, const char *said)
 
 Test(sweep, starts_nothing_when_one_value_is_wrong)
 {
-    expect_refused("--set controller.period_us=20,-3", "--set controller.period_us=-3");
-    expect_refused("--set controller.law=pid,pif", "pif");
-    expect_refused("--set controller.period_us", "KEY=VALUE");
-    expect_refused("--set controller.period_us=20,", "controller.period_us");
-    expect_refused("--set controller.period_us=20~5%", "--runs is missing");
+    expect_refused("--set nodes.controller.period_us=20,-3", "--set nodes.controller.period_us=-3");
+    expect_refused("--set components.control.model=pid,pif", "pif");
+    expect_refused("--set nodes.controller.period_us", "KEY=VALUE");
+    expect_refused("--set nodes.controller.period_us=20,", "nodes.controller.period_us");
+    expect_refused("--set nodes.controller.period_us=20~5%", "--runs is missing");
     expect_refused("--runs 3", "no value is drawn");
     expect_refused("--seed 3", "no value is drawn");
-    expect_refused("--set controller.period_us=20~0 --runs 2", "NOMINAL~SPREAD");
-    expect_refused("--set controller.period_us=20~5%:gauss --runs 2", "NOMINAL~SPREAD");
-    expect_refused("--set controller.period_us=20~5,30~5 --runs 2", "NOMINAL~SPREAD");
-    expect_refused("--set controller.period_us=20~5 --runs 2 --seed -1", "--seed -1");
-    expect_refused("--set controller.period_us=20~5 --runs 0", "--runs 0");
+    expect_refused("--set nodes.controller.period_us=20~0 --runs 2", "NOMINAL~SPREAD");
+    expect_refused("--set nodes.controller.period_us=20~5%:gauss --runs 2", "NOMINAL~SPREAD");
+    expect_refused("--set nodes.controller.period_us=20~5,30~5 --runs 2", "NOMINAL~SPREAD");
+    expect_refused("--set nodes.controller.period_us=20~5 --runs 2 --seed -1", "--seed -1");
+    expect_refused("--set nodes.controller.period_us=20~5 --runs 0", "--runs 0");
     expect_refused("--junit /nowhere/verdicts.xml", "/nowhere/verdicts.xml: cannot be written");
     expect_refused("--set limits.o.measure=output_v --set limits.o.settling_ms=1 --bisect "
-                   "controller.period_us=20:40:1 --tap -",
+                   "nodes.controller.period_us=20:40:1 --tap -",
                    "not with --bisect");
-    expect_refused("--set controller.period_us=20,40,20", "several of its values are 20");
-    expect_refused("--set controller.period_us=20:20.001:log5", "several of its values are 20");
+    expect_refused("--set nodes.controller.period_us=20,40,20", "several of its values are 20");
+    expect_refused("--set nodes.controller.period_us=20:20.001:log5",
+                   "several of its values are 20");
     expect_refused(
-        "--set controller.period_us=20:21:0.3333333",
-        "controller.period_us: the range has the value 20.3333333 us; required: whole ns");
-    expect_refused("--set controller.period_us=20 --set controller.period_us=30,40",
-                   "controller.period_us is given twice");
+        "--set nodes.controller.period_us=20:21:0.3333333",
+        "nodes.controller.period_us: the range has the value 20.3333333 us; required: whole ns");
+    expect_refused("--set nodes.controller.period_us=20 --set nodes.controller.period_us=30,40",
+                   "nodes.controller.period_us is given twice");
     expect_refused("--set limits.o.measure=output_v --set limits.o.settling_ms=1 --bisect "
-                   "controller.period_us=20:21:0.0001",
+                   "nodes.controller.period_us=20:21:0.0001",
                    "required: whole ns");
     expect_refused("--jobs 0", "--jobs 0");
     expect_refused("--jobs many", "--jobs many");
@@ -526,7 +536,7 @@ Test(sweep, runs_one_point_at_a_time_in_real_time)
 static bool first_point_runs(void *unused)
 {
     (void)unused;
-    return exists(in_workspace("out/controller.period_us=20"));
+    return exists(in_workspace("out/nodes.controller.period_us=20"));
 }
 
 /* Nothing is said of a point that was not run. */
@@ -534,7 +544,7 @@ Test(sweep, an_interrupt_leaves_points_that_were_not_run)
 {
     const char *out = in_workspace("out");
     struct arguments a = command("hiloco sweep configs/dcdc20.yaml --mode virtual --jobs 1 --set "
-                                 "duration_s=2 --set controller.period_us=20,40,60 --out %s",
+                                 "duration_s=2 --set nodes.controller.period_us=20,40,60 --out %s",
                                  out);
     struct process p = start(&a);
 
@@ -551,7 +561,7 @@ Test(sweep, writes_its_index_whole_or_not_at_all)
 {
     const char *out = in_workspace("out");
     struct arguments a = command("hiloco sweep configs/dcdc20.yaml --mode virtual --jobs 1 --set "
-                                 "duration_s=2 --set controller.period_us=20,40 --out %s",
+                                 "duration_s=2 --set nodes.controller.period_us=20,40 --out %s",
                                  out);
     struct process p = start(&a);
 
@@ -569,9 +579,10 @@ Test(sweep, writes_its_index_whole_or_not_at_all)
 Test(sweep, says_when_a_point_failed)
 {
     const char *out = in_workspace("out");
-    struct ended e = run_command(QUICK_SWEEP "--set controller.cpu=0 --set converters.cpu=0 "
-                                             "--set mode=virtual,realtime --out %s",
-                                 out);
+    struct ended e =
+        run_command(QUICK_SWEEP "--set nodes.controller.cpu=0 --set nodes.converter.cpu=0 "
+                                "--set mode=virtual,realtime --out %s",
+                    out);
 
     expect_status(&e, 1);
     json_t *index = index_of(out);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "simulation.h"
@@ -87,7 +88,7 @@ static void compare(const char *config, const char *const *sets)
 
     for (; *sets; sets++)
         add_set(&a, "%s", *sets);
-    add_set(&a, "recording.converter_decimation=1");
+    add_set(&a, RECORD_CONVERTERS("1"));
     struct hil_scenario *scenario = scenario_of(&a);
     struct simulated s = simulate(scenario);
     struct ended e = run(&a);
@@ -110,137 +111,140 @@ static void compare(const char *config, const char *const *sets)
 
 Test(timing, boost)
 {
-    COMPARE("boost", "network.latency_up_us=3", "network.latency_down_us=11");
+    COMPARE("boost", UP_AND_DOWN_US("3", "11"));
 }
 
 Test(timing, buck_boost)
 {
-    COMPARE("buck-boost", "controller.phase_us=7", "converters.stagger_us=1.5");
+    COMPARE("buck-boost", "nodes.controller.phase_us=7", "nodes.converter.stagger_us=1.5");
 }
 
 Test(timing, switched_buck_beside_averaged_ones)
 {
-    COMPARE("switched", "duration_s=0.02", "network.latency_up_us=1.3");
+    COMPARE("switched", "duration_s=0.02", UP_US("1.3"));
 }
 
 Test(timing, boosts_that_differ_from_bucks_in_the_same_run)
 {
-    COMPARE_NOMINAL("converters.count=4", "converters.tolerance.percent=5",
-                    "converters.overrides=[{id: 1, plant: boost, duty_initial: 0.1}, {id: 2-3, "
-                    "plant: buck_boost}]",
-                    "controller.law=pi", "controller.gains={ki_per_v_s: 2, kp_per_v: 0.0005}");
+    COMPARE_NOMINAL("nodes.converter.count=4", "components.converter.tolerance.percent=5",
+                    "components.converter.overrides=[{id: 1, model: boost}, {id: 2-3, "
+                    "model: buck_boost}]",
+                    "connections.1.initial=[0, 0.1, 0, 0]", "components.control.model=pi",
+                    GAINS("'ki_per_v_s':2,'kp_per_v':0.0005"));
 }
 
 Test(timing, load_and_input_voltage_that_change)
 {
-    COMPARE_NOMINAL("converters.count=3", "converters.tolerance.percent=5",
-                    "load.changes=[{time_s: 0.004, load_ohm: 1.9, ramp_s: 0.001}]",
-                    "input_voltage.changes=[{time_s: 0.008, input_voltage_v: 44}]",
-                    "reference.changes=[{time_s: 0.0121, voltage_v: 11, ramp_s: 0.002}]");
+    COMPARE_NOMINAL("nodes.converter.count=3", "components.converter.tolerance.percent=5", NO_LOAD,
+                    NO_INPUT, LOAD_STEPS("[{'time_s':0.004,'value':1.9,'ramp_s':0.001}]"),
+                    INPUT_STEPS("[{'time_s':0.008,'value':44}]"),
+                    REFERENCE_STEPS("[{'time_s':0.0121,'value':11,'ramp_s':0.002}]"));
 }
 
 /* --- counts --- */
 
 Test(timing, one_converter)
 {
-    COMPARE_NOMINAL("converters.count=1");
+    COMPARE_NOMINAL("nodes.converter.count=1");
 }
 
 Test(timing, three_converters)
 {
-    COMPARE_NOMINAL("converters.count=3", "converters.tolerance.percent=5");
+    COMPARE_NOMINAL("nodes.converter.count=3", "components.converter.tolerance.percent=5");
 }
 
 Test(timing, sixty_four_converters)
 {
-    COMPARE_NOMINAL("converters.count=64", "converters.tolerance.percent=5",
-                    "converters.tolerance.seed=9", "converters.stagger_us=0.1");
+    COMPARE_NOMINAL("nodes.converter.count=64", "components.converter.tolerance.percent=5",
+                    "components.converter.tolerance.seed=9", "nodes.converter.stagger_us=0.1");
 }
 
 /* --- latencies and phases --- */
 
 Test(timing, asymmetric_latency)
 {
-    COMPARE_NOMINAL("network.latency_up_us=3", "network.latency_down_us=11",
-                    "controller.period_us=30");
+    COMPARE_NOMINAL(UP_AND_DOWN_US("3", "11"), "nodes.controller.period_us=30");
 }
 
 Test(timing, asymmetric_latency_the_other_way_round)
 {
-    COMPARE_NOMINAL("network.latency_up_us=11", "network.latency_down_us=3",
-                    "controller.period_us=30", "converters.stagger_us=0.5");
+    COMPARE_NOMINAL(UP_AND_DOWN_US("11", "3"), "nodes.controller.period_us=30",
+                    "nodes.converter.stagger_us=0.5");
 }
 
 /* More than a controller period: several values are on their way at a time. */
 Test(timing, latency_of_several_periods)
 {
-    COMPARE_NOMINAL("network.latency_up_us=47", "network.latency_down_us=31",
-                    "controller.period_us=10", "controller.law=pi",
-                    "controller.gains={ki_per_v_s: 5}");
+    COMPARE_NOMINAL(UP_AND_DOWN_US("47", "31"), "nodes.controller.period_us=10",
+                    "components.control.model=pi", GAINS("'ki_per_v_s':5"));
 }
 
 /* Hundreds are: each converter's step is still at its own time, from the first on. */
 Test(timing, latency_of_many_periods)
 {
-    COMPARE_NOMINAL("network.latency_up_us=1000", "network.latency_down_us=3000",
-                    "controller.law=pi", "controller.gains={ki_per_v_s: 0.5}");
+    COMPARE_NOMINAL(UP_AND_DOWN_US("1000", "3000"), "components.control.model=pi",
+                    GAINS("'ki_per_v_s':0.5"));
 }
 
 Test(timing, staggered_converters_and_a_phase_of_the_controller)
 {
-    COMPARE_NOMINAL("converters.phase_us=2.5", "converters.stagger_us=0.75",
-                    "controller.phase_us=4.125", "network.latency_up_us=2",
-                    "network.latency_down_us=2", "controller.period_us=20");
+    COMPARE_NOMINAL("nodes.converter.phase_us=2.5", "nodes.converter.stagger_us=0.75",
+                    "nodes.controller.phase_us=4.125", UP_AND_DOWN_US("2", "2"),
+                    "nodes.controller.period_us=20");
 }
 
 /* The controller's first steps see no voltage at all, and take 0. */
 Test(timing, a_controller_that_begins_before_the_converters)
 {
-    COMPARE_NOMINAL("converters.phase_us=95", "controller.period_us=20");
+    COMPARE_NOMINAL("nodes.converter.phase_us=95", "nodes.controller.period_us=20");
 }
 
 Test(timing, latency_as_long_as_a_period_arrives_in_time)
 {
-    COMPARE_NOMINAL("network.latency_up_us=10", "network.latency_down_us=20",
-                    "controller.period_us=20");
+    COMPARE_NOMINAL(UP_AND_DOWN_US("10", "20"), "nodes.controller.period_us=20");
 }
 
 Test(timing, periods_that_do_not_divide_each_other)
 {
-    COMPARE_NOMINAL("controller.period_us=33.337", "converters.period_us=7.001",
-                    "converters.overrides=[{id: 3-5, period_us: 12.5, phase_us: 1}]");
+    COMPARE_NOMINAL(
+        "nodes.controller.period_us=33.337", "nodes.converter.period_us=7.001",
+        "nodes.converter.period_us=[7.001, 7.001, 7.001, 12.5, 12.5, 12.5, 7.001, 7.001, 7.001, "
+        "7.001, 7.001, 7.001, 7.001, 7.001, 7.001, 7.001, 7.001, 7.001, 7.001, 7.001]",
+        "nodes.converter.phase_us=[0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]");
 }
 
 /* --- laws --- */
 
 Test(timing, no_computation_delay)
 {
-    COMPARE_NOMINAL("controller.computation_delay=false", "controller.period_us=60",
-                    "network.latency_down_us=1");
+    COMPARE_NOMINAL("components.control.computation_delay=false", "nodes.controller.period_us=60",
+                    DOWN_US("1"));
 }
 
 Test(timing, type3)
 {
-    COMPARE_NOMINAL("controller.law=type3", "controller.gains={}", "network.latency_up_us=3",
-                    "network.latency_down_us=5", "controller.period_us=20");
+    COMPARE_NOMINAL("components.control.model=type3", LIMITS_ONLY, UP_AND_DOWN_US("3", "5"),
+                    "nodes.controller.period_us=20");
 }
 
 Test(timing, pi)
 {
-    COMPARE_NOMINAL("controller.law=pi", "controller.gains={}", "network.latency_down_us=11");
+    COMPARE_NOMINAL("components.control.model=pi", LIMITS_ONLY, DOWN_US("11"));
 }
 
 Test(timing, state_feedback)
 {
-    COMPARE_NOMINAL("controller.law=state_feedback", "controller.gains={}",
-                    "converters.stagger_us=0.5", "controller.period_us=20");
+    COMPARE_NOMINAL("components.control.model=state_feedback", CURRENT, LIMITS_ONLY,
+                    "nodes.converter.stagger_us=0.5", "nodes.controller.period_us=20");
 }
 
 /* --- not the start alone: initial values --- */
 
 Test(timing, initial_duty_and_state)
 {
-    COMPARE_NOMINAL("converters.duty_initial=0.3", "converters.initial.current_a=4",
-                    "converters.initial.voltage_v=9", "controller.phase_us=30",
-                    "converters.overrides=[{id: 7, duty_initial: 0.1, initial: {voltage_v: 14}}]");
+    COMPARE_NOMINAL("connections.1.initial=0.3", "components.converter.initial.current_a=4",
+                    "components.converter.initial.voltage_v=9", "nodes.controller.phase_us=30",
+                    "components.converter.overrides=[{id: 7, initial: {voltage_v: 14}}]",
+                    "connections.1.initial=[0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.1, 0.3, 0.3, 0.3, "
+                    "0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3]");
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -19,15 +20,17 @@ TestSuite(together, ALONE, .init = workspace_open_for_real_time, .fini = workspa
           .timeout = 120);
 
 #define OF_ANY_CPU                                                                                 \
-    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
-    "--set converters.cpu=-1 "
+    "--set nodes.controller.priority=0 --set nodes.converter.priority=0 --set "                    \
+    "nodes.controller.cpu=-1 "                                                                     \
+    "--set nodes.converter.cpu=-1 "
 
 /* A program for a scenario of three converters, of this test's own name. */
 static struct process start_part(const char *program, const char *options)
 {
-    struct arguments a = command("%s --set name=%s --set converters.count=3 --set "
-                                 "converters.tolerance={} --set duration_s=100 " OF_ANY_CPU "%s",
-                                 program, own_name(), options);
+    struct arguments a =
+        command("%s --set name=%s --set nodes.converter.count=3 --set "
+                "components.converter.tolerance={} --set duration_s=100 " OF_ANY_CPU "%s",
+                program, own_name(), options);
 
     return start(&a);
 }
@@ -63,15 +66,15 @@ static void expect_refusal(const char *at_controller, const char *at_converters,
 
 Test(together, another_period_is_refused)
 {
-    expect_refusal("--set controller.period_us=50", "",
-                   " has another scenario: controller.period_us is 50 here and 40 there",
-                   "controller has another scenario: controller.period_us is 40 here and 50 "
+    expect_refusal("--set nodes.controller.period_us=50", "",
+                   " has another scenario: nodes.controller.period_us is 50 here and 40 there",
+                   "controller has another scenario: nodes.controller.period_us is 40 here and 50 "
                    "there");
 }
 
 Test(together, another_count_is_refused)
 {
-    expect_refusal("--set converters.count=4", "",
+    expect_refusal("--set nodes.converter.count=4", "",
                    "a node has another scenario: there are 5 nodes here and 4 there",
                    "a node has another scenario: there are 4 nodes here and 5 there");
 }
@@ -79,17 +82,17 @@ Test(together, another_count_is_refused)
 /* The first of all that differ, in the order of the schema. */
 Test(together, another_law_is_refused)
 {
-    expect_refusal("--set converters.duty_safe=0.1 --set controller.law=pi "
-                   "--set controller.gains={}",
-                   "", "controller.law is pi here and pid there",
-                   "controller.law is pid here and pi there");
+    expect_refusal("--set " SAFE_CONTROL("0.1") " --set " SAFE_CONVERTER(
+                       "0.1") " --set components.control.model=pi "
+                              "--set " LIMITS_ONLY,
+                   "", "components.control.model is pi here and pid there",
+                   "components.control.model is pid here and pi there");
 }
 
-Test(together, another_change_of_the_load_is_refused)
+Test(together, another_source_is_refused)
 {
-    expect_refusal("--set load.changes.0.time_s=0.1 --set load.changes.0.load_ohm=2", "",
-                   "load.changes.0.time_s=0.1 here, where there is ",
-                   "here, where there is load.changes.0.time_s=0.1 there");
+    expect_refusal("--set " NO_LOAD " --set " LOAD_STEPS("[{'time_s':0.1,'value':2}]"), "",
+                   "sources.load", "sources.load");
 }
 
 /* --- one that leaves ------------------------------------------------------------------------- */
@@ -126,7 +129,7 @@ Test(together, a_bystander_of_a_refusal_says_who_left)
     struct process controller = start_controller("--wait 100");
 
     cr_assert(wait_until_said(&controller, "for converter[1-2] in /", 60));
-    struct process wrong = start_part(CONVERTER("1-2"), "--set controller.period_us=50");
+    struct process wrong = start_part(CONVERTER("1-2"), "--set nodes.controller.period_us=50");
     struct ended e = finish(&wrong);
     expect_status(&e, 2);
     e = finish(&controller);
@@ -139,8 +142,8 @@ Test(together, a_bystander_of_a_refusal_says_who_left)
 /* --- one that stands still ------------------------------------------------------------------- */
 
 #define STILL                                                                                      \
-    "hiloco run configs/dcdc20.yaml --mode realtime --set controller.period_us=2000 --set "        \
-    "converters.period_us=500 --set duration_s=100 --set hang_limit_s=2 " OF_ANY_CPU
+    "hiloco run configs/dcdc20.yaml --mode realtime --set nodes.controller.period_us=2000 --set "  \
+    "nodes.converter.period_us=500 --set duration_s=100 --set hang_limit_s=2 " OF_ANY_CPU
 
 /* Starts a run, and stops one of its processes for good. */
 static struct process stop_for_good(unsigned which, const char *options)
@@ -214,7 +217,7 @@ Test(together, a_simulation_that_stands_still_ends)
 {
     struct arguments a = command("hiloco run configs/dcdc20.yaml --mode virtual --set "
                                  "duration_s=100000 --set hang_limit_s=1 --set "
-                                 "recording.decimation=0 --out %s",
+                                 "record.0.decimation=0 --out %s",
                                  in_workspace("out"));
     struct process p = start(&a);
     struct family f = {.parent = p.pid};
@@ -233,8 +236,8 @@ Test(together, a_process_that_waits_for_its_next_step_does_not_stand_still)
 {
     struct arguments a = command(
         "hiloco run configs/quickstart.yaml --mode realtime --set duration_s=1.2 --set "
-        "hang_limit_s=0.3 --set controller.period_us=60000000 --set "
-        "converters.period_us=60000000 --set validity.required=false " OF_ANY_CPU "--out %s",
+        "hang_limit_s=0.3 --set nodes.controller.period_us=60000000 --set "
+        "nodes.converter.period_us=60000000 --set validity.required=false " OF_ANY_CPU "--out %s",
         in_workspace("out"));
     struct ended e = run(&a);
 

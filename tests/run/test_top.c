@@ -25,8 +25,9 @@ TestSuite(top, ALONE, .init = workspace_open_alone, .fini = workspace_close);
 
 /* On the ordinary scheduler and any core, so that who watches gets on as well. */
 #define SHARED                                                                                     \
-    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
-    "--set converters.cpu=-1 --quiet "
+    "--set nodes.controller.priority=0 --set nodes.converter.priority=0 --set "                    \
+    "nodes.controller.cpu=-1 "                                                                     \
+    "--set nodes.converter.cpu=-1 --quiet "
 
 static bool is_seen(void *which)
 {
@@ -59,7 +60,7 @@ static struct process start_real(const char *out, double seconds)
 static struct process start_virtual(const char *out)
 {
     return start_run("hiloco run configs/dcdc20.yaml --mode virtual --quiet --set duration_s=3600 "
-                     "--set recording.decimation=0",
+                     "--set record.0.decimation=0",
                      out);
 }
 
@@ -356,7 +357,7 @@ Test(top, a_long_name)
     memset(name, 'n', 64);
     name[64] = '\0';
     struct arguments a = command("hiloco run configs/dcdc20.yaml --mode virtual --quiet "
-                                 "--set duration_s=3600 --set recording.decimation=0 "
+                                 "--set duration_s=3600 --set record.0.decimation=0 "
                                  "--set name=%s --out %s",
                                  name, in_workspace("long"));
     struct process p = start(&a);

@@ -55,12 +55,14 @@ TestSuite(tracing, ALONE, .init = open_tracing, .fini = workspace_close);
 /* Slow loops, that a busy machine can keep. */
 #define SLOW                                                                                       \
     "hiloco run configs/dcdc20-nominal.yaml --mode realtime --set duration_s=0.2 "                 \
-    "--set converters.count=2 --set controller.period_us=400 --set converters.period_us=200 "
+    "--set nodes.converter.count=2 --set nodes.controller.period_us=400 --set "                    \
+    "nodes.converter.period_us=200 "
 
 /* Loops that leave the cores to others, such as LTTng's daemon. */
 #define SHARED                                                                                     \
-    "--set controller.wait=hybrid --set converters.wait=hybrid --set controller.priority=0 "       \
-    "--set converters.priority=0 "
+    "--set nodes.controller.wait=hybrid --set nodes.converter.wait=hybrid --set "                  \
+    "nodes.controller.priority=0 "                                                                 \
+    "--set nodes.converter.priority=0 "
 
 /* --- what babeltrace2 reads ------------------------------------------------------------------- */
 
@@ -225,10 +227,11 @@ Test(tracing, the_newest_events_are_saved_at_a_fault)
              "at_s: 0.05, duration_s: 0.01}}\n",
              base);
     write_text(in_workspace("faulty.yaml"), text);
-    struct ended e = run_command("hiloco run %s --mode realtime --set duration_s=0.5 "
-                                 "--set converters.count=2 --set controller.period_us=400 "
-                                 "--set converters.period_us=200 --trace --out %s",
-                                 in_workspace("faulty.yaml"), out);
+    struct ended e =
+        run_command("hiloco run %s --mode realtime --set duration_s=0.5 "
+                    "--set nodes.converter.count=2 --set nodes.controller.period_us=400 "
+                    "--set nodes.converter.period_us=200 --trace --out %s",
+                    in_workspace("faulty.yaml"), out);
     json_t *summary = summary_of(out);
 
     expect_ran(&e);
@@ -397,10 +400,11 @@ Test(tracing, a_process_that_joins_is_traced_without_other_runs)
 {
     char *example = read_text("docs/examples/node/bench.yaml"), text[4000];
     const char *out = in_workspace("out");
-    struct arguments other = command(
-        "hiloco run configs/quickstart.yaml --mode realtime --set duration_s=600 --trace "
-        "--set controller.period_us=1000 --set converters.period_us=1000 " SHARED "--out %s",
-        in_workspace("other"));
+    struct arguments other =
+        command("hiloco run configs/quickstart.yaml --mode realtime --set duration_s=600 --trace "
+                "--set nodes.controller.period_us=1000 --set nodes.converter.period_us=1000 " SHARED
+                "--out %s",
+                in_workspace("other"));
     struct process beside = start(&other);
 
     cr_assert(wait_until(is_running, &beside, 60), "it does not begin");
@@ -474,7 +478,7 @@ Test(tracing, a_miss_names_its_intruder)
 {
     const char *out = in_workspace("out"), *who;
     pid_t hog = start_hog(0);
-    struct ended e = run_command(SLOW "--set controller.cpu=0 --set converters.cpu=1 "
+    struct ended e = run_command(SLOW "--set nodes.controller.cpu=0 --set nodes.converter.cpu=1 "
                                       "--trace --out %s",
                                  out);
     json_t *summary = summary_of(out), *count;

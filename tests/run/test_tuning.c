@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -23,8 +24,9 @@ TestSuite(tuning, .init = workspace_open, .fini = workspace_close);
 
 /* On the ordinary scheduler and any core, so that who changes it gets on as well. */
 #define SHARED                                                                                     \
-    "--set controller.priority=0 --set converters.priority=0 --set controller.cpu=-1 "             \
-    "--set converters.cpu=-1 --quiet "
+    "--set nodes.controller.priority=0 --set nodes.converter.priority=0 --set "                    \
+    "nodes.controller.cpu=-1 "                                                                     \
+    "--set nodes.converter.cpu=-1 --quiet "
 
 static bool can_be_set(void *which)
 {
@@ -42,8 +44,8 @@ static struct process start_run(const char *line, const char *out)
 
 /* It takes seconds, in which it is changed. */
 #define VIRTUAL                                                                                    \
-    "hiloco run configs/quickstart.yaml --quiet --set converters.count=3 "                         \
-    "--set network.jitter_us=1 --set recording.decimation=50 "
+    "hiloco run configs/quickstart.yaml --quiet --set nodes.converter.count=3 "                    \
+    "--set network.jitter_us=1 --set record.0.decimation=50 "
 
 static struct process start_virtual(const char *out)
 {
@@ -57,7 +59,7 @@ static struct process start_real(const char *out, const char *options)
     skip_on_one_core();
     snprintf(line, sizeof line,
              "hiloco run configs/quickstart.yaml --mode realtime " SHARED "--allow-set "
-             "--set controller.period_us=1000 --set converters.period_us=500 %s",
+             "--set nodes.controller.period_us=1000 --set nodes.converter.period_us=500 %s",
              options);
     return start_run(line, out);
 }
@@ -308,8 +310,9 @@ static size_t row_of(const char *out, const char *steps, double step)
 Test(tuning_by_the_clock, a_run_against_the_clock_is_changed_at_a_step)
 {
     const char *out = in_workspace("out");
-    struct process p = start_real(out, "--set duration_s=100 --set reference.changes=[] "
-                                       "--set recording.decimation=1");
+    struct process p = start_real(
+        out, "--set duration_s=100 --set " REFERENCE_STEPS("[]") " "
+                                                                 "--set record.0.decimation=1");
     json_t *answer = set_json("reference=9");
     struct ended e = set("converter[0].esr_ohm=0.05");
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -43,12 +44,12 @@ static void expect_same_column(const char *a, const char *b, const char *dataset
 
 /* Voltages that take 300 us are always older than 200 us: found once, and never fresh again. That
  * is reported and judged, and with `hold` changes nothing. */
-#define LATE_VOLTAGES "--set network.latency_up_us=300 "
+#define LATE_VOLTAGES "--set " UP_US("300") " "
 
 Test(validity_virtual, an_old_input_is_found_and_held)
 {
     struct ended e =
-        run_command(QUICK LATE_VOLTAGES "--set controller.input_age_limit_us=200 --out %s",
+        run_command(QUICK LATE_VOLTAGES "--set nodes.controller.input_age_limit_us=200 --out %s",
                     in_workspace("out"));
     struct ended without = run_command(QUICK LATE_VOLTAGES "--out %s", in_workspace("without"));
     json_t *summary = summary_of(in_workspace("out"));
@@ -72,12 +73,13 @@ Test(validity_virtual, an_old_input_is_found_and_held)
 /* "Stated and settable bounds": what one run is not valid by, another allows. */
 Test(validity_virtual, bounds_can_be_set)
 {
-    struct ended allowed = run_command(
-        QUICK LATE_VOLTAGES "--set controller.input_age_limit_us=200 --set validity.stale_inputs=1 "
-                            "--out %s",
-        in_workspace("allowed"));
+    struct ended allowed =
+        run_command(QUICK LATE_VOLTAGES
+                    "--set nodes.controller.input_age_limit_us=200 --set validity.stale_inputs=1 "
+                    "--out %s",
+                    in_workspace("allowed"));
     struct ended ignored =
-        run_command(QUICK LATE_VOLTAGES "--set controller.input_age_limit_us=200 --set "
+        run_command(QUICK LATE_VOLTAGES "--set nodes.controller.input_age_limit_us=200 --set "
                                         "validity.required=false --out %s",
                     in_workspace("ignored"));
     struct ended quiet =
@@ -96,9 +98,10 @@ Test(validity_virtual, bounds_can_be_set)
 Test(validity_virtual, a_converter_makes_itself_safe_and_goes_on)
 {
     struct ended e = run_command(
-        QUICK "--set controller.period_us=40 --set converters.input_age_limit_us=25 --set "
-              "converters.on_stale_input=safe --set converters.duty_safe=0.125 --set "
-              "recording.converter_decimation=1 --set validity.required=false --out %s",
+        QUICK
+        "--set nodes.controller.period_us=40 --set nodes.converter.input_age_limit_us=25 --set "
+        "nodes.converter.on_stale_input=safe --set " SAFE_CONTROL("0.125") " --set " SAFE_CONVERTER(
+            "0.125") " --set " RECORD_CONVERTERS("1") " --set validity.required=false --out %s",
         in_workspace("out"));
     struct column duty = column_of(in_workspace("out"), "converter/000/duty");
     struct column sent = column_of(in_workspace("out"), "controller/duty");
@@ -116,11 +119,15 @@ Test(validity_virtual, a_converter_makes_itself_safe_and_goes_on)
 /* The controller makes the converter safe whose voltage is old; its law rests. */
 Test(validity_virtual, a_controller_makes_a_converter_safe)
 {
-    struct ended e = run_command(QUICK LATE_VOLTAGES
-                                 "--set controller.input_age_limit_us=200 --set "
-                                 "controller.on_stale_input=safe --set converters.duty_safe=0.125 "
-                                 "--set controller.computation_delay=false --out %s",
-                                 in_workspace("out"));
+    struct ended e =
+        run_command(QUICK LATE_VOLTAGES
+                    "--set nodes.controller.input_age_limit_us=200 --set "
+                    "nodes.controller.on_stale_input=safe --set " SAFE_CONTROL(
+                        "0.125") " --set " SAFE_CONVERTER("0.125") " "
+                                                                   "--set "
+                                                                   "components.control.computation_"
+                                                                   "delay=false --out %s",
+                    in_workspace("out"));
     struct column duty = column_of(in_workspace("out"), "controller/duty");
 
     expect_status(&e, 3);
@@ -131,9 +138,8 @@ Test(validity_virtual, a_controller_makes_a_converter_safe)
 
 static void expect_end(const char *set, const char *said)
 {
-    struct ended e = run_command(QUICK "--set network.latency_up_us=300 --set "
-                                       "network.latency_down_us=300 %s --out %s",
-                                 set, in_workspace("out"));
+    struct ended e = run_command(QUICK "--set " UP_AND_DOWN_US("300", "300") " %s --out %s", set,
+                                 in_workspace("out"));
 
     expect_status(&e, 1);
     expect_said(&e, said);
@@ -143,26 +149,29 @@ static void expect_end(const char *set, const char *said)
 
 Test(validity_virtual, an_old_input_can_end_the_run)
 {
-    expect_end("--set controller.input_age_limit_us=200 --set controller.on_stale_input=end",
-               "a stale input ends it: converter[0] -> controller was 0.22 ms old at 0.000220 s; "
-               "allowed: at most 0.2 ms");
-    expect_end("--set converters.input_age_limit_us=200 --set converters.on_stale_input=end",
-               "a stale input ends it: controller -> converter[0] was 0.21 ms old at 0.000210 s");
+    expect_end(
+        "--set nodes.controller.input_age_limit_us=200 --set nodes.controller.on_stale_input=end",
+        "a stale input ends it: converter[0] -> controller was 0.22 ms old at 0.000220 s; "
+        "allowed: at most 0.2 ms");
+    expect_end(
+        "--set nodes.converter.input_age_limit_us=200 --set nodes.converter.on_stale_input=end",
+        "a stale input ends it: controller -> converter[0] was 0.21 ms old at 0.000210 s");
 }
 
 Test(validity_virtual, a_sweep_says_which_points_are_not_valid)
 {
-    struct ended e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.01 --set "
-                                 "validity.gap_us=30 --set controller.period_us=20,40 --out %s",
-                                 in_workspace("out"));
-    char *valid = strstr(e.out, "controller.period_us=20"), *other;
+    struct ended e =
+        run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.01 --set "
+                    "validity.gap_us=30 --set nodes.controller.period_us=20,40 --out %s",
+                    in_workspace("out"));
+    char *valid = strstr(e.out, "nodes.controller.period_us=20"), *other;
     json_error_t error;
     json_t *index = json_load_file(in_workspace("out/sweep.json"), 0, &error);
 
     expect_status(&e, 3);
-    expect_said(&e, "controller.period_us=40 (not valid)");
+    expect_said(&e, "nodes.controller.period_us=40 (not valid)");
     cr_assert_not_null(valid);
-    other = strstr(valid, "controller.period_us=40");
+    other = strstr(valid, "nodes.controller.period_us=40");
     cr_assert_not_null(other);
     cr_expect(strstr(other, "NOT VALID"));
     *other = '\0';
@@ -181,11 +190,15 @@ TestSuite(validity_real_time, ALONE, .init = workspace_open_for_real_time, .fini
 
 /* Loops so slow that a busy machine rarely makes their inputs stale. */
 #define SLOW                                                                                       \
-    "hiloco run configs/dcdc20.yaml --mode realtime --set controller.period_us=2000 "              \
-    "--set converters.period_us=500 --set converters.resync_after_us=1e9 --set "                   \
-    "controller.priority=0 --set converters.priority=0 "                                           \
-    "--set controller.cpu=-1 --set converters.cpu=-1 --set converters.duty_safe=0.07 "             \
-    "--set controller.input_age_limit_us=400000 --set converters.input_age_limit_us=400000 "
+    "hiloco run configs/dcdc20.yaml --mode realtime --set nodes.controller.period_us=2000 "        \
+    "--set nodes.converter.period_us=500 --set nodes.converter.resync_after_us=1e9 --set "         \
+    "nodes.controller.priority=0 --set nodes.converter.priority=0 "                                \
+    "--set nodes.controller.cpu=-1 --set nodes.converter.cpu=-1 --set " SAFE_CONTROL(              \
+        "0.07") " --set " SAFE_CONVERTER("0.07") " "                                               \
+                                                 "--set "                                          \
+                                                 "nodes.controller.input_age_limit_us=400000 "     \
+                                                 "--set "                                          \
+                                                 "nodes.converter.input_age_limit_us=400000 "
 
 /* Starts a run, and has one of its processes stand still for 0.7 s and until that is noticed. */
 static struct process stop_one(unsigned which, const char *options, struct family *c)
@@ -235,8 +248,9 @@ Test(validity_real_time, converters_that_stand_still_are_noticed)
 {
     const char *out = in_workspace("out");
     struct family c;
-    struct process p =
-        stop_one(CONVERTERS, "--set duration_s=2.5 --set controller.on_stale_input=safe", &c);
+    struct process p = stop_one(
+        CONVERTERS, "--set duration_s=2.5 --set nodes.controller.on_stale_input=safe --set " GATES,
+        &c);
 
     kill(c.children[CONVERTERS], SIGCONT);
     struct ended e = finish(&p);
@@ -264,7 +278,7 @@ Test(validity_real_time, a_peer_that_stands_still_can_end_the_run)
 {
     struct family c;
     struct process p =
-        stop_one(CONVERTERS, "--set duration_s=100 --set controller.on_stale_input=end", &c);
+        stop_one(CONVERTERS, "--set duration_s=100 --set nodes.controller.on_stale_input=end", &c);
 
     kill(c.children[CONVERTERS], SIGCONT);
     struct ended e = finish(&p);
@@ -276,8 +290,8 @@ Test(validity_real_time, a_peer_that_stands_still_can_end_the_run)
 Test(validity_real_time, a_plant_resynchronises)
 {
     struct family c;
-    struct process p =
-        stop_one(CONVERTERS, "--set duration_s=2.5 --set converters.resync_after_us=100000", &c);
+    struct process p = stop_one(
+        CONVERTERS, "--set duration_s=2.5 --set nodes.converter.resync_after_us=100000", &c);
 
     kill(c.children[CONVERTERS], SIGCONT);
     struct ended e = finish(&p);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../bank_text.h"
+#include "../sets.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"
@@ -16,14 +18,10 @@
 TestSuite(verdict, .init = workspace_open, .fini = workspace_close);
 
 /* Three converters whose load doubles at 0.03 s, which makes a dip of 5.9 %. */
-static const char scenario[] = "name: judged\n"
-                               "duration_s: 0.05\n"
-                               "mode: virtual\n"
-                               "controller: {law: pid, period_us: 20}\n"
-                               "converters: {count: 3, plant: buck, period_us: 10}\n"
-                               "reference: {voltage_v: 12}\n"
-                               "load: {changes: [{time_s: 0.03, load_ohm: 1.2}]}\n"
-                               "limits:\n";
+static const char scenario[] =
+    "name: judged\n"
+    "duration_s: 0.05\n"
+    "mode: virtual\n" BANK_WITH_SOURCES("3", BANK_LOAD("0.03", "1.2")) "limits:\n";
 
 /* Runs the scenario with these limits, each a line, into results/NAME. */
 static struct ended run_limits(const char *limits, const char *out, const char *more)
@@ -107,14 +105,14 @@ Test(verdict, one_that_is_not_kept_fails_and_says_what_when_and_where_it_is_seen
 
 Test(verdict, a_run_that_is_not_valid_is_inconclusive_whatever_its_limits_say)
 {
-    const char *far = "--set network.latency_up_us=300 --set controller.input_age_limit_us=200";
+    const char *far = "--set " UP_US("300") " --set nodes.controller.input_age_limit_us=200";
     struct ended e = run_limits("  o: {measure: output_v, max: 1}\n", "out", far);
 
     expect_status(&e, 3);
     expect_verdict("out", "inconclusive");
     e = run_limits("  o: {measure: output_v, max: 1}\n", "any",
-                   "--set network.latency_up_us=300 --set controller.input_age_limit_us=200 "
-                   "--set validity.required=false");
+                   "--set " UP_US("300") " --set nodes.controller.input_age_limit_us=200 "
+                                         "--set validity.required=false");
     expect_status(&e, 4);
     expect_verdict("any", "failed");
 }
@@ -131,10 +129,11 @@ Test(verdict, a_limit_without_anything_to_judge_is_inconclusive)
 
 Test(verdict, a_run_that_fails_is_an_error)
 {
-    struct ended e = run_limits("  o: {measure: output_v, max: 100}\n", "out",
-                                "--set network.latency_up_us=300 --set "
-                                "controller.input_age_limit_us=200 --set "
-                                "controller.on_stale_input=end --tap -");
+    struct ended e =
+        run_limits("  o: {measure: output_v, max: 100}\n", "out",
+                   "--set " UP_US("300") " --set "
+                                         "nodes.controller.input_age_limit_us=200 --set "
+                                         "nodes.controller.on_stale_input=end --tap -");
     const json_t *summary = summary_of(in_workspace("out"));
     const json_t *reasons = json_object_get(json_object_get(summary, "validity"), "reasons");
 
@@ -159,7 +158,7 @@ Test(verdict, what_never_comes_is_said_so)
         run_limits("  o: {measure: output_v, settling_ms: 5}\n"
                    "  s: {signal: output_v, from_s: 0.01, step: {at_s: 0.02, "
                    "within_ms: 1, from: {min: -1e9, max: 1e9}, to: {min: 1000, max: 1e9}}}\n",
-                   "out", "--set controller.period_us=60");
+                   "out", "--set nodes.controller.period_us=60");
 
     expect_status(&e, 4);
     cr_expect_not_null(strstr(e.out, "o.settling_ms: output_v: has not settled at 0.02"), "%s",
@@ -178,8 +177,8 @@ Test(verdict, the_worst_of_several_signals_is_named)
         "  dip: {signal: 'converter[*].voltage_v', from_s: 0.01, min: 11.9}\n"
         "  sum: {signal: output_v, max: 36.5, slope_max: 1e9}\n",
         "out",
-        "--set converters.overrides.0.id=1 "
-        "--set converters.overrides.0.parameters.capacitance_f=400e-6");
+        "--set components.converter.overrides.0.id=1 "
+        "--set components.converter.overrides.0.parameters.capacitance_f=400e-6");
 
     expect_status(&e, 4);
     expect_finding("out", "band.min", "passed");
@@ -239,7 +238,7 @@ Test(verdict, a_run_is_like_its_own_record_and_unlike_another)
                        "golden/controller.csv, column: 'voltage_v_*'}, relative_pct: 0.01}}\n";
     e = run_limits(like, "same", "");
     expect_status(&e, 0);
-    e = run_limits(like, "other", "--set controller.gains.ki_per_v_s=160");
+    e = run_limits(like, "other", "--set components.control.parameters.ki_per_v_s=160");
     expect_status(&e, 4);
     e = run_limits(
         "  g: {signal: [output_v, 'converter[*].voltage_v'], like: {record: {run: golden, "
@@ -315,8 +314,8 @@ Test(verdict, limits_of_links_name_the_worst_one_and_when_it_was)
 Test(verdict, missed_steps_fail_with_the_time_of_the_worst)
 {
     struct ended e = run_limits("  n: {nodes: 'converter[*]', missed_percent: 0}\n", "out",
-                                "--mode realtime --set converters.count=100 --set "
-                                "converters.period_us=1 --set validity.required=false");
+                                "--mode realtime --set nodes.converter.count=100 --set "
+                                "nodes.converter.period_us=1 --set validity.required=false");
 
     expect_status(&e, 4);
     json_t *missed = finding("out", "n.missed_percent");
@@ -373,7 +372,7 @@ Test(verdict, files_may_lie_in_the_folder_of_results)
 {
     static const char *const lines[] = {
         "hiloco run %s --out %s", "hiloco test %s --out %s",
-        "hiloco sweep %s --set controller.period_us=20,40 --out %s"};
+        "hiloco sweep %s --set nodes.controller.period_us=20,40 --out %s"};
     char text[4000], line[600], more[2000];
 
     snprintf(text, sizeof text, "%s  o: {measure: output_v, max: 100}\n", scenario);
@@ -467,7 +466,7 @@ Test(verdict, a_sweep_says_which_points_passed)
 {
     struct ended e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.01 --set "
                                  "limits.o.measure=output_v --set limits.o.settling_ms=1 --set "
-                                 "controller.period_us=20:60:20 --out %s",
+                                 "nodes.controller.period_us=20:60:20 --out %s",
                                  in_workspace("out"));
 
     expect_status(&e, 4);
@@ -475,7 +474,8 @@ Test(verdict, a_sweep_says_which_points_passed)
     cr_expect_not_null(strstr(e.out, "settles, FAILED\n"), "%s", e.out);
     cr_expect_not_null(strstr(e.out, "does not settle, FAILED\n1 of 3 passed\n"), "%s", e.out);
     char *csv = read_text(in_workspace("out/sweep.csv"));
-    cr_expect_not_null(strstr(csv, "controller.period_us,status,verdict,settled,"), "%s", csv);
+    cr_expect_not_null(strstr(csv, "nodes.controller.period_us,status,verdict,settled,"), "%s",
+                       csv);
     cr_expect_not_null(strstr(csv, "\n0.01,output_v,1,40,4,failed,true,"), "%s", csv);
     free(csv);
 }
@@ -484,41 +484,46 @@ Test(verdict, a_logarithmic_range_has_its_values_as_many_times_apart)
 {
     struct ended e =
         run_command("hiloco sweep configs/quickstart.yaml --set duration_s=0.001 --set "
-                    "controller.gains.ki_per_v_s=10:1000:log5 --out %s",
+                    "components.control.parameters.ki_per_v_s=10:1000:log5 --out %s",
                     in_workspace("out"));
 
     expect_status(&e, 0);
     for (const char *const *v = (const char *const[]){"10", "31.62", "100", "316.2", "1000", NULL};
          *v; v++)
-        cr_expect(exists(in_workspace("out/controller.gains.ki_per_v_s=%s", *v)), "%s", *v);
+        cr_expect(exists(in_workspace("out/components.control.parameters.ki_per_v_s=%s", *v)), "%s",
+                  *v);
 }
 
 /* "The largest period that passes": 45.5 us, to the step of the converters' delay. */
 Test(verdict, bisection_finds_the_critical_period)
 {
     struct ended e = run_command(
-        "hiloco sweep configs/dcdc20-nominal.yaml --mode virtual --set converters.count=1 --set "
-        "duration_s=1 --set recording.duty=false --set limits.o.measure=output_v --set "
-        "limits.o.settling_ms=1000 --bisect controller.period_us=40:50:0.1 --out %s",
+        "hiloco sweep configs/dcdc20-nominal.yaml --mode virtual --set nodes.converter.count=1 "
+        "--set "
+        "duration_s=1 --set record.0.signals=converter.voltage_v --set limits.o.measure=output_v "
+        "--set "
+        "limits.o.settling_ms=1000 --bisect nodes.controller.period_us=40:50:0.1 --out %s",
         in_workspace("out"));
 
     expect_status(&e, 0);
-    cr_expect_not_null(strstr(e.out, "controller.period_us: the largest value that passes is 45.4 "
-                                     "us; 45.5 us fails\n"),
+    cr_expect_not_null(strstr(e.out,
+                              "nodes.controller.period_us: the largest value that passes is 45.4 "
+                              "us; 45.5 us fails\n"),
                        "%s", e.out);
 }
 
 Test(verdict, bisection_needs_a_range_and_limits)
 {
     struct ended e = run_command("hiloco sweep configs/quickstart.yaml --bisect "
-                                 "controller.period_us=10:20:1 --out %s",
+                                 "nodes.controller.period_us=10:20:1 --out %s",
                                  in_workspace("out"));
 
     expect_status(&e, 2);
     expect_said(&e, "--bisect: quickstart has no limits");
-    e = run_command("hiloco sweep configs/quickstart.yaml --bisect controller.period_us=10,20 "
-                    "--out %s",
-                    in_workspace("out"));
+    e = run_command(
+        "hiloco sweep configs/quickstart.yaml --bisect nodes.controller.period_us=10,20 "
+        "--out %s",
+        in_workspace("out"));
     expect_status(&e, 2);
     expect_said(&e, "KEY=FROM:TO:STEP is allowed");
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sets.h"
 #include "harness/record/event_kinds.h"
 #include "process.h"
 #include "results.h"
@@ -17,9 +18,11 @@ TestSuite(watchdogs, .init = workspace_open, .fini = workspace_close, .timeout =
 
 /* Voltages are 100 to 200 us old, so some of them are too old. */
 #define STALE                                                                                      \
-    "hiloco run configs/quickstart.yaml --set duration_s=0.01 --set network.latency_up_us=100 "    \
-    "--set network.jitter_us=100 --set controller.input_age_limit_us=180 "                         \
-    "--set controller.on_stale_input=safe --set validity.stale_inputs=1000 --out %s"
+    "hiloco run configs/quickstart.yaml --set duration_s=0.01 --set " UP_US(                       \
+        "100") " "                                                                                 \
+               "--set network.jitter_us=100 --set nodes.controller.input_age_limit_us=180 "        \
+               "--set nodes.controller.on_stale_input=safe --set validity.stale_inputs=1000 "      \
+               "--set " GATES " --out %s"
 
 Test(watchdogs, events_are_recorded_counted_and_exported)
 {
@@ -60,7 +63,8 @@ Test(watchdogs, events_of_virtual_time_are_the_same_each_time)
 
 #define QUICK                                                                                      \
     "hiloco run configs/quickstart.yaml --set duration_s=0.01 "                                    \
-    "--set recording.converter_decimation=1 --set converters.duty_safe=0.07 "
+    "--set " RECORD_CONVERTERS("1") " --set " SAFE_CONTROL("0.07") " --set " SAFE_CONVERTER(       \
+        "0.07") " "
 
 /* Checks what the summary says of the one input with a limit that was too old once, for good. */
 static void expect_old(const char *out, const char *input, double found_s, double answer_us)
@@ -101,7 +105,7 @@ static double duty_from(const char *out, double from_s)
     return value;
 }
 
-#define LATE_DUTIES "--set network.latency_down_us=300 --set converters.age_limit_us=200 "
+#define LATE_DUTIES "--set " DOWN_US("300") " --set connections.1.age_limit_us=200 "
 
 Test(watchdogs, an_old_input_is_held_and_told)
 {
@@ -112,7 +116,7 @@ Test(watchdogs, an_old_input_is_held_and_told)
     expect_said(&e, "warning: at 0.000210 s the input converter[0].duty was older than 200 us");
     expect_old(out, "converter[0].duty", 0.00021, 210);
     struct ended without =
-        run_command(QUICK "--set network.latency_down_us=300 --out %s", in_workspace("without"));
+        run_command(QUICK "--set " DOWN_US("300") " --out %s", in_workspace("without"));
     expect_status(&without, 0);
     const struct column held = column_of(out, "converter/000/duty");
     const struct column free = column_of(in_workspace("without"), "converter/000/duty");
@@ -122,9 +126,10 @@ Test(watchdogs, an_old_input_is_held_and_told)
 Test(watchdogs, an_old_input_is_replaced)
 {
     const char *out = in_workspace("out");
-    struct ended e = run_command(
-        QUICK LATE_DUTIES "--set converters.on_old=value --set converters.old_value=0.33 --out %s",
-        out);
+    struct ended e =
+        run_command(QUICK LATE_DUTIES
+                    "--set connections.1.on_old=value --set connections.1.old_value=0.33 --out %s",
+                    out);
 
     expect_status(&e, 0);
     expect_old(out, "converter[0].duty", 0.00021, 210);
@@ -134,7 +139,7 @@ Test(watchdogs, an_old_input_is_replaced)
 Test(watchdogs, a_plant_with_an_old_input_is_safe)
 {
     const char *out = in_workspace("out");
-    struct ended e = run_command(QUICK LATE_DUTIES "--set converters.on_old=safe --out %s", out);
+    struct ended e = run_command(QUICK LATE_DUTIES "--set connections.1.on_old=safe --out %s", out);
 
     expect_status(&e, 0);
     expect_old(out, "converter[0].duty", 0.00021, 210);
@@ -146,10 +151,12 @@ Test(watchdogs, a_plant_with_an_old_input_is_safe)
 Test(watchdogs, a_law_with_an_old_input_is_safe_in_the_same_step)
 {
     const char *out = in_workspace("out");
-    struct ended e = run_command(QUICK "--set network.latency_up_us=300 --set "
-                                       "controller.age_limit_us=200 --set controller.on_old=safe "
-                                       "--out %s",
-                                 out);
+    struct ended e = run_command(
+        QUICK "--set " UP_US(
+            "300") " --set "
+                   "connections.0.age_limit_us=200 --set connections.0.on_old=safe --set " GATES " "
+                   "--out %s",
+        out);
 
     expect_status(&e, 0);
     expect_old(out, "control[0].voltage_v", 0.00022, 220);
@@ -161,7 +168,7 @@ Test(watchdogs, a_law_with_an_old_input_is_safe_in_the_same_step)
 /* A converter with a charged output. */
 #define CHARGED                                                                                    \
     "hiloco run configs/quickstart.yaml --set duration_s=0.005 "                                   \
-    "--set recording.converter_decimation=1 --set converters.initial.voltage_v=12 "
+    "--set " RECORD_CONVERTERS("1") " --set components.converter.initial.voltage_v=12 "
 
 static void expect_off_from(const char *out, const char *current, double from_s)
 {
@@ -180,21 +187,23 @@ Test(watchdogs, safe_turns_all_gates_off)
 {
     static const char *const plants[] = {"buck", "switched_buck", "dead_time_buck", NULL};
     static const char *const causes[] = {
-        "--set network.latency_up_us=300 --set controller.age_limit_us=200 --set "
-        "controller.on_old=safe",
-        "--set network.latency_up_us=300 --set controller.input_age_limit_us=200 --set "
-        "controller.on_stale_input=safe --set validity.stale_inputs=1000",
-        LATE_DUTIES "--set converters.on_old=safe",
-        "--set network.latency_down_us=300 --set converters.input_age_limit_us=200 --set "
-        "converters.on_stale_input=safe --set validity.stale_inputs=1000",
+        "--set " UP_US("300") " --set connections.0.age_limit_us=200 --set "
+                              "connections.0.on_old=safe --set " GATES,
+        "--set " UP_US("300") " --set nodes.controller.input_age_limit_us=200 --set "
+                              "nodes.controller.on_stale_input=safe --set "
+                              "validity.stale_inputs=1000 --set " GATES,
+        LATE_DUTIES "--set connections.1.on_old=safe",
+        "--set " DOWN_US(
+            "300") " --set nodes.converter.input_age_limit_us=200 --set "
+                   "nodes.converter.on_stale_input=safe --set validity.stale_inputs=1000",
         NULL,
     };
 
     for (const char *const *plant = plants; *plant; plant++)
         for (const char *const *cause = causes; *cause; cause++) {
             const char *out = in_workspace("out");
-            struct ended e =
-                run_command(CHARGED "--set converters.plant=%s %s --out %s", *plant, *cause, out);
+            struct ended e = run_command(CHARGED "--set components.converter.model=%s %s --out %s",
+                                         *plant, *cause, out);
             expect_status(&e, 0);
             expect_off_from(out, "converter/000/current_a", 0.0004);
         }
@@ -204,9 +213,11 @@ Test(watchdogs, safe_turns_all_gates_off)
 Test(watchdogs, a_safe_duty_keeps_the_gates_driven)
 {
     const char *out = in_workspace("out");
-    struct ended e = run_command(CHARGED LATE_DUTIES "--set converters.on_old=safe "
-                                                     "--set converters.duty_safe=0.25 --out %s",
-                                 out);
+    struct ended e =
+        run_command(CHARGED LATE_DUTIES
+                    "--set connections.1.on_old=safe "
+                    "--set " SAFE_CONTROL("0.25") " --set " SAFE_CONVERTER("0.25") " --out %s",
+                    out);
 
     expect_status(&e, 0);
     const struct column voltage = column_of(out, "converter/000/voltage_v");
@@ -258,8 +269,8 @@ Test(watchdogs, a_clean_stop_turns_all_gates_off)
 
 Test(watchdogs, an_old_input_ends_the_run)
 {
-    struct ended e =
-        run_command(QUICK LATE_DUTIES "--set converters.on_old=end --out %s", in_workspace("out"));
+    struct ended e = run_command(QUICK LATE_DUTIES "--set connections.1.on_old=end --out %s",
+                                 in_workspace("out"));
 
     expect_status(&e, 1);
     expect_said(&e,
@@ -271,11 +282,13 @@ Test(watchdogs, an_old_input_ends_the_run)
 Test(watchdogs, an_input_gets_new_again)
 {
     const char *out = in_workspace("out");
-    struct ended e = run_command(QUICK "--set network.latency_up_us=100 --set "
-                                       "network.jitter_us=100 --set controller.age_limit_us=180 "
-                                       "--set controller.on_old=value --set controller.old_value=5 "
-                                       "--out %s",
-                                 out);
+    struct ended e = run_command(
+        QUICK
+        "--set " UP_US("100") " --set "
+                              "network.jitter_us=100 --set connections.0.age_limit_us=180 "
+                              "--set connections.0.on_old=value --set connections.0.old_value=5 "
+                              "--out %s",
+        out);
     json_t *summary = summary_of(out);
     json_t *first = json_array_get(json_at(summary, "old_inputs.each"), 0);
 
@@ -303,10 +316,11 @@ static void expect_event(const char *out, const char *line)
 Test(watchdogs, states_are_events)
 {
     const char *out = in_workspace("out");
-    struct ended e = run_command(QUICK "--set network.latency_up_us=100 --set "
-                                       "network.jitter_us=100 --set controller.age_limit_us=180 "
-                                       "--set controller.on_old=safe --out %s",
-                                 out);
+    struct ended e = run_command(
+        QUICK "--set " UP_US("100") " --set "
+                                    "network.jitter_us=100 --set connections.0.age_limit_us=180 "
+                                    "--set connections.0.on_old=safe --set " GATES " --out %s",
+        out);
     json_t *summary = summary_of(out);
 
     expect_status(&e, 0);
@@ -395,10 +409,10 @@ static void expect_ramp(const char *out, double ramp_s, double late_s)
 
 Test(watchdogs, an_interrupt_is_a_clean_stop)
 {
-    struct arguments a =
-        command(QUICK RAMP "--set duration_s=1000 --set recording.converter_decimation=1000000 "
-                           "--set recording.decimation=10 --out %s",
-                in_workspace("out"));
+    struct arguments a = command(QUICK RAMP "--set duration_s=1000 --set " RECORD_CONVERTERS(
+                                     "1000000") " "
+                                                "--set record.0.decimation=10 --out %s",
+                                 in_workspace("out"));
     struct process p = start(&a);
 
     cr_assert(wait_until(is_running, &p, 60));
@@ -418,11 +432,12 @@ TestSuite(watchdogs_real_time, ALONE, .init = workspace_open_for_real_time, .fin
           .timeout = 120);
 
 #define SLOW                                                                                       \
-    "hiloco run configs/dcdc20.yaml --mode realtime --set controller.period_us=2000 "              \
-    "--set converters.period_us=500 --set converters.resync_after_us=1e9 --set "                   \
-    "controller.priority=0 --set converters.priority=0 "                                           \
-    "--set controller.cpu=-1 --set converters.cpu=-1 --set converters.duty_safe=0.07 "             \
-    "--set validity.required=false "
+    "hiloco run configs/dcdc20.yaml --mode realtime --set nodes.controller.period_us=2000 "        \
+    "--set nodes.converter.period_us=500 --set nodes.converter.resync_after_us=1e9 --set "         \
+    "nodes.controller.priority=0 --set nodes.converter.priority=0 "                                \
+    "--set nodes.controller.cpu=-1 --set nodes.converter.cpu=-1 --set " SAFE_CONTROL(              \
+        "0.07") " --set " SAFE_CONVERTER("0.07") " "                                               \
+                                                 "--set validity.required=false "
 
 /* A run of which one process gets the signal, and which says so. */
 static struct process signal_one(unsigned which, int signal, const char *options, const char *said,
@@ -467,10 +482,11 @@ static void expect_answers(const char *out, const char *nodes, double limit_us, 
 Test(watchdogs_real_time, a_frozen_controller_makes_converters_safe)
 {
     struct family c;
-    struct process p = signal_one(CONTROLLER, SIGSTOP,
-                                  "--set duration_s=2 --set converters.age_limit_us=300000 --set "
-                                  "converters.on_old=safe --set recording.converter_decimation=1",
-                                  ".duty was older than", &c);
+    struct process p =
+        signal_one(CONTROLLER, SIGSTOP,
+                   "--set duration_s=2 --set connections.1.age_limit_us=300000 --set "
+                   "connections.1.on_old=safe --set " RECORD_CONVERTERS("1"),
+                   ".duty was older than", &c);
 
     kill(c.children[CONTROLLER], SIGCONT);
     finish(&p);
@@ -489,7 +505,7 @@ Test(watchdogs_real_time, dead_converters_are_too_old_for_the_controller)
     struct family c;
     struct process p = signal_one(CONVERTERS, SIGKILL,
                                   "--set duration_s=2 --set on_lost=restart --set "
-                                  "controller.age_limit_us=15000",
+                                  "connections.0.age_limit_us=15000",
                                   ".voltage_v was older than", &c);
     finish(&p);
     expect_answers(in_workspace("out"), "controller", 15000, 2000, 20);
@@ -498,7 +514,7 @@ Test(watchdogs_real_time, dead_converters_are_too_old_for_the_controller)
 Test(watchdogs_real_time, a_clean_stop_goes_to_what_is_safe)
 {
     struct arguments a = command(
-        SLOW "--set duration_s=100 --set stop_ramp_s=0.2 --set recording.decimation=1 --out %s",
+        SLOW "--set duration_s=100 --set stop_ramp_s=0.2 --set record.0.decimation=1 --out %s",
         in_workspace("out"));
     struct process p = start(&a);
 

@@ -48,7 +48,7 @@ if ! two_ends >"$work/said" 2>&1; then
     conclude
     exit 0
 fi
-places=(--set 'tcp.nodes=[{controller: true, address: 10.73.0.1}, {converters: 0-19, address: 10.73.0.2}]')
+places=(--set 'tcp.nodes=[{nodes: controller, address: 10.73.0.1}, {nodes: converter, address: 10.73.0.2}]')
 
 apart() {
     local rc=0
@@ -70,9 +70,9 @@ named() {
 
 # As in Debian's /etc/hosts, each machine's own name is at 127.0.1.1.
 by_name() {
-    local few=("${slow[@]}" --set converters.count=3 --set 'converters.tolerance={}'
+    local few=("${slow[@]}" --set nodes.converter.count=3 --set 'components.converter.tolerance={}'
         --set duration_s=0.5 --wait 60 --set
-        'tcp.nodes=[{controller: true, address: near}, {converters: 0-2, address: far}]')
+        'tcp.nodes=[{nodes: controller, address: near}, {nodes: converter, address: far}]')
     named far '10.73.0.1 near' nsenter -t $there -n "$build/converter" "${few[@]}" --id 0-2 --quiet &
     converters=$!
     started+=($converters)
@@ -80,7 +80,7 @@ by_name() {
         wait $converters
 }
 
-mixed=("${slow[@]}" --set converters.count=2 --set 'converters.tolerance={}'
+mixed=("${slow[@]}" --set nodes.converter.count=2 --set 'components.converter.tolerance={}'
     --set duration_s=0.5 --set rendezvous=near --wait 20)
 
 # The name of the first node's machine leads one process to it over IPv4, and one over IPv6. Their
@@ -123,7 +123,7 @@ by_link_local() {
 # Steps are short, as a process looks for lost peers once in 64 of them.
 begin() {
     local pulled=("${slow[@]}" "${places[@]}" --set tcp.timeout_ms=500 --set duration_s=300
-        --set controller.period_us=50000 --set converters.period_us=20000)
+        --set nodes.controller.period_us=50000 --set nodes.converter.period_us=20000)
     nsenter -t $there -n "$build/converter" "${pulled[@]}" --id 0-19 2>"$work/converters" >&2 &
     converters=$!
     "$build/controller" "${pulled[@]}" --out "$work/pulled" 2>"$work/controller" >&2 & controller=$!

@@ -25,8 +25,8 @@ launched() {
 
 # begin [OPTION...]: starts a controller and two processes of converters, and waits until they run.
 begin() {
-    local few=("${slow[@]}" --set converters.count=3 --set controller.period_us=50000
-               --set converters.period_us=20000 --set duration_s=300 --set tcp.timeout_ms=500 "$@")
+    local few=("${slow[@]}" --set nodes.converter.count=3 --set nodes.controller.period_us=50000
+               --set nodes.converter.period_us=20000 --set duration_s=300 --set tcp.timeout_ms=500 "$@")
     rm -f "$work/controller" # the previous run's output
     "$build/converter" "${few[@]}" --id 0 2>"$work/first" >&2 & first=$!
     "$build/converter" "${few[@]}" --id 1-2 2>"$work/second" >&2 & second=$!
@@ -66,7 +66,7 @@ check "each did at its time, and what was cut was too old" faults_acted "$work/f
 
 # Imitates programs of two versions: a relay changes only the version that each end sends.
 relayed() { # PORT PLACES-OF-CONTROLLER PLACES-OF-CONVERTERS
-    local few=("${slow[@]}" --set converters.count=3 --set 'converters.tolerance={}' --wait 5)
+    local few=("${slow[@]}" --set nodes.converter.count=3 --set 'components.converter.tolerance={}' --wait 5)
     "$build/tcp-relay" 127.9.0.9 127.9.0.1 "$1" 1 0 0 0 100000 4 99 >"$work/relay" & relay=$!
     "$build/converter" "${few[@]}" --set "$3" --id 0-2 2>"$work/first" >&2 & first=$!
     "$build/controller" "${few[@]}" --set "$2" --out "$work/versions" 2>"$work/controller" >&2 &
@@ -75,8 +75,8 @@ relayed() { # PORT PLACES-OF-CONTROLLER PLACES-OF-CONVERTERS
 }
 
 two_versions() {
-    relayed 18700 'tcp.nodes=[{controller: true, address: 127.9.0.1}, {converters: 0-2, address: 127.9.0.9}]' \
-        'tcp.nodes=[{controller: true, address: 127.9.0.9}, {converters: 0-2, address: 127.9.0.1}]'
+    relayed 18700 'tcp.nodes=[{nodes: controller, address: 127.9.0.1}, {nodes: converter, address: 127.9.0.9}]' \
+        'tcp.nodes=[{nodes: controller, address: 127.9.0.9}, {nodes: converter, address: 127.9.0.1}]'
     ends $controller 1 && ends $first 1 && kill $relay &&
         said "$work/controller" 'node 0 \(of 4\) met a node of another version: 99 there' &&
         said "$work/first" 'node 1 \(of 4\) met a node of another version: 99 there'

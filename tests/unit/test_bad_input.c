@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "../sets.h"
 #include "harness/run/group.h"
 #include "harness/run/step_parts.h"
 #include "harness/scenario/system.h"
@@ -119,10 +120,10 @@ static uint64_t bad_voltages(const struct rig *rig, unsigned node)
 /* --- the controller ------------------------------------------------------------------------- */
 
 static const char *const laws[][3] = {
-    {"controller.law=pid"},
-    {"controller.law=pi"},
-    {"controller.law=type3"},
-    {"controller.law=state_feedback"},
+    {"components.control.model=pid"},
+    {"components.control.model=pi"},
+    {"components.control.model=type3"},
+    {"components.control.model=state_feedback", CURRENT},
 };
 
 enum { LAWS = sizeof laws / sizeof laws[0] };
@@ -180,8 +181,8 @@ Test(bad_input, a_bad_current_is_a_bad_input)
 
 Test(bad_input, so_many_in_a_row_make_it_safe_until_the_next_number)
 {
-    static const char *const sets[] = {"controller.bad_inputs_limit=5",
-                                       "converters.duty_safe=0.125", NULL};
+    static const char *const sets[] = {"nodes.controller.bad_inputs_limit=5", SAFE_CONTROL("0.125"),
+                                       SAFE_CONVERTER("0.125"), NULL};
     struct rig rig;
 
     open_rig(&rig, sets);
@@ -205,8 +206,8 @@ Test(bad_input, so_many_in_a_row_make_it_safe_until_the_next_number)
 /* A good voltage in between ends the series of bad ones. */
 Test(bad_input, only_those_in_a_row_count_for_that)
 {
-    static const char *const sets[] = {"controller.bad_inputs_limit=2",
-                                       "converters.duty_safe=0.125", NULL};
+    static const char *const sets[] = {"nodes.controller.bad_inputs_limit=2", SAFE_CONTROL("0.125"),
+                                       SAFE_CONVERTER("0.125"), NULL};
     struct rig rig;
 
     open_rig(&rig, sets);
@@ -224,7 +225,7 @@ Test(bad_input, only_those_in_a_row_count_for_that)
 /* The age of a message counts whatever its content: the peer is not standing still. */
 Test(bad_input, is_not_a_stale_one)
 {
-    static const char *const sets[] = {"controller.input_age_limit_us=100", NULL};
+    static const char *const sets[] = {"nodes.controller.input_age_limit_us=100", NULL};
     struct rig rig;
 
     open_rig(&rig, sets);
@@ -253,9 +254,9 @@ static void play_without_first(struct rig *rig)
 /* Laws that are stepped in a row otherwise. */
 Test(bad_input, one_law_rests_while_its_input_is_stale)
 {
-    static const char *const sets[] = {"controller.input_age_limit_us=100",
-                                       "controller.on_stale_input=safe",
-                                       "converters.duty_safe=0.125", NULL};
+    static const char *const sets[] = {"nodes.controller.input_age_limit_us=100",
+                                       "nodes.controller.on_stale_input=safe",
+                                       SAFE_CONTROL("0.125"), SAFE_CONVERTER("0.125"), NULL};
     struct rig rig;
 
     open_rig(&rig, sets);
@@ -320,8 +321,8 @@ Test(bad_input, a_duty_that_is_no_number_is_held_over)
 
 Test(bad_input, a_converter_makes_itself_safe)
 {
-    static const char *const sets[] = {"converters.bad_inputs_limit=5",
-                                       "converters.duty_safe=0.125", NULL};
+    static const char *const sets[] = {"nodes.converter.bad_inputs_limit=5", SAFE_CONTROL("0.125"),
+                                       SAFE_CONVERTER("0.125"), NULL};
     uint64_t counted;
     double safe = voltage_after(sets, 1000, NAN, &counted);
 

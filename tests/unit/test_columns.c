@@ -1,4 +1,5 @@
 /* Tests the columns of a node's rows: which there are, their names, and where they begin. */
+#include "../sets.h"
 #include "test_scenario.h"
 
 #include "harness/record/columns.h"
@@ -143,7 +144,7 @@ Test(columns, measures_and_their_references)
 
 /* "Streams controller and converter/007, columns time_s step plant_time_s output_v reference_v
  * voltage_v duty current_a." */
-Test(columns, of_the_short_form)
+Test(columns, of_a_controller_and_converters)
 {
     static const char *const controller[] = {
         "time_s (s)",
@@ -160,7 +161,7 @@ Test(columns, of_the_short_form)
                                             "duty () = converter[1].duty", NULL};
 
     expect_columns(SMALL, SETS("mode=realtime"), 0, controller);
-    expect_columns(SMALL, SETS("mode=virtual"), 2, converter);
+    expect_columns(SMALL, SETS("mode=virtual", RECORD_CONVERTERS("0")), 2, converter);
 }
 
 Test(columns, where_a_row_has_what)
@@ -172,7 +173,7 @@ Test(columns, where_a_row_has_what)
     cr_expect(hil_columns_has(&scenario->system->measures[0]));
     cr_expect_not(hil_columns_has(&scenario->system->measures[1]), "it is of each");
     hil_scenario_free(scenario);
-    scenario = load(SMALL, SETS("mode=virtual"));
+    scenario = load(SMALL, SETS("mode=virtual", RECORD_CONVERTERS("0")));
     places = hil_columns_places(scenario, 1);
     cr_expect(!places.clocked && places.measures == 1 && places.signals == 1 && places.width == 4);
     hil_scenario_free(scenario);

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "../sets.h"
 #include "harness/run/virtual_time.h"
 #include "harness/scenario/system.h"
 #include "harness/summary/summary.h"
@@ -145,7 +146,8 @@ Test(failure, a_law_that_failed_is_not_stepped_again)
     struct rig rig;
 
     value = NAN;
-    play_law(&rig, SETS("controller.on_error=safe", "converters.duty_safe=0.125"));
+    play_law(&rig, SETS("components.control.on_error=safe", SAFE_CONTROL("0.125"),
+                        SAFE_CONVERTER("0.125")));
     cr_expect_eq(rig.rc, 0);
     cr_expect_eq(failures(&rig)->count, 3);
     cr_expect_str_eq(failures(&rig)->at[2].component, "control[2]");
@@ -163,7 +165,7 @@ Test(failure, the_other_laws_go_on)
 
     value = NAN;
     fails_from = UINT32_MAX; /* except the first call, which is converter 0's */
-    play_law(&rig, SETS("controller.on_error=safe"));
+    play_law(&rig, SETS("components.control.on_error=safe", GATES));
     cr_expect_eq(rig.rc, 0);
     cr_expect_eq(failures(&rig)->count, 1);
     cr_expect_float_eq(atomic_load(&rig.run.state->recent.value), 24, 0.01, "%g",
@@ -215,7 +217,7 @@ Test(failure, a_plant_whose_apply_fails)
     end(&rig);
 
     applied = 0;
-    start(&rig, SETS("converters.on_error=safe"));
+    start(&rig, SETS("components.converter.on_error=safe", GATES));
     rig.model = *buck;
     rig.model.apply = failing_apply;
     replace(&rig, "converter", 1, 1);
@@ -233,7 +235,7 @@ Test(failure, a_run_goes_on_without_a_plant_that_failed)
     struct rig rig;
 
     error = -EDOM;
-    play_plant(&rig, SETS("converters.on_error=safe"));
+    play_plant(&rig, SETS("components.converter.on_error=safe", GATES));
     cr_expect_eq(rig.rc, 0);
     cr_expect_eq(failures(&rig)->count, 1);
     cr_expect_eq(steps_after, 0);
@@ -253,7 +255,7 @@ Test(failure, is_in_the_summary)
     size_t size;
 
     value = INFINITY;
-    play_plant(&rig, SETS("converters.on_error=safe"));
+    play_plant(&rig, SETS("components.converter.on_error=safe", GATES));
     hil_validity_judge(&verdict, rig.scenario, rig.run.state, 0);
     const struct hil_summary summary = {
         .scenario = rig.scenario, .state = rig.run.state, .out = "", .verdict = &verdict};

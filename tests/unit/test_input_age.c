@@ -1,6 +1,7 @@
 /* Tests the age of inputs: when an input is stale, and how that is recorded. */
 #include <string.h>
 
+#include "../sets.h"
 #include "harness/run/input_age.h"
 #include "test_scenario.h"
 
@@ -77,7 +78,7 @@ static uint64_t limit(const char *const *sets, unsigned from, unsigned to)
 Test(input_age, the_limit_is_what_the_scenario_says)
 {
     const char *const *sets =
-        SETS("controller.input_age_limit_us=70", "converters.input_age_limit_us=90");
+        SETS("nodes.controller.input_age_limit_us=70", "nodes.converter.input_age_limit_us=90");
 
     cr_expect_eq(limit(sets, 2, 0), 70000);
     cr_expect_eq(limit(sets, 0, 2), 90000);
@@ -86,10 +87,9 @@ Test(input_age, the_limit_is_what_the_scenario_says)
 Test(input_age, by_default_it_is_ten_periods_of_both)
 {
     const char *const *slow =
-        SETS("controller.period_us=2000", "converters.overrides=[{id: 1, period_us: 500}]");
-    const char *const *far =
-        SETS("mode=virtual", "controller.period_us=200", "network.latency_up_us=30",
-             "network.latency_down_us=50", "network.jitter_us=4");
+        SETS("nodes.controller.period_us=2000", "nodes.converter.period_us=[10, 500, 10]");
+    const char *const *far = SETS("mode=virtual", "nodes.controller.period_us=200",
+                                  UP_AND_DOWN_US("30", "50"), "network.jitter_us=4");
 
     cr_expect_eq(limit(NULL, 1, 0), 1000000); /* but at least 1 ms */
     cr_expect_eq(limit(slow, 1, 0), 20100000);

@@ -50,11 +50,12 @@ Test(key_words, every_key_of_a_scenario)
     for (unsigned i = 0; i < scenario_key_count; i++)
         expect_key(scenario_keys[i].path, scenario_keys[i].unit);
     for (unsigned i = 0; hil_models[i]; i++) {
-        expect_quantities("controller.gains", &hil_models[i]->parameters);
-        expect_quantities("converters.parameters", &hil_models[i]->parameters);
-        expect_quantities("converters.parameters", &hil_models[i]->inputs);
-        expect_quantities("converters.initial", &hil_models[i]->states);
-        expect_quantities("converters.overrides.3.parameters", &hil_models[i]->parameters);
+        expect_quantities("components.control.parameters", &hil_models[i]->parameters);
+        expect_quantities("components.converter.parameters", &hil_models[i]->parameters);
+        expect_quantities("components.converter.parameters", &hil_models[i]->inputs);
+        expect_quantities("components.converter.initial", &hil_models[i]->states);
+        expect_quantities("components.converter.overrides.3.parameters",
+                          &hil_models[i]->parameters);
     }
 }
 
@@ -72,14 +73,17 @@ static void expect_words(const char *path, const char *full, const char *in_shor
 
 Test(key_words, names_and_units_apart)
 {
-    expect_words("controller.gains.ki_per_v_s", "controller gains ki", "ki", "5 /(V s)");
-    expect_words("controller.gains.kp_per_v", "controller gains kp", "kp", "5 /V");
-    expect_words("controller.gains.kd_s_per_v", "controller gains kd", "kd", "5 s/V");
-    expect_words("controller.gains.pole1_rad_per_s", "controller gains pole1", "pole1", "5 rad/s");
-    expect_words("controller.period_us", "controller period", "period", "5 µs");
-    expect_words("converters.parameters.load_ohm", "converters parameters load", "load", "5 Ω");
-    expect_words("converters.tolerance.percent", "converters tolerance", "tolerance", "5 %");
-    expect_words("load.changes.0.time_s", "load changes 0 time", "time", "5 s");
+    expect_words("components.control.parameters.ki_per_v_s", "control ki", "ki", "5 /(V s)");
+    expect_words("components.control.parameters.kp_per_v", "control kp", "kp", "5 /V");
+    expect_words("components.control.parameters.kd_s_per_v", "control kd", "kd", "5 s/V");
+    expect_words("components.control.parameters.pole1_rad_per_s", "control pole1", "pole1",
+                 "5 rad/s");
+    expect_words("nodes.controller.period_us", "controller period", "period", "5 µs");
+    expect_words("components.converter.parameters.load_ohm", "converter load", "load", "5 Ω");
+    expect_words("components.converter.tolerance.percent", "converter tolerance", "tolerance",
+                 "5 %");
+    expect_words("sources.load.steps.changes.0.time_s", "sources load steps changes 0 time", "time",
+                 "5 s");
     expect_words("components.motor.parameters.resistance_ohm", "motor resistance", "resistance",
                  "5 Ω");
     expect_words("components.parameters.node", "parameters node", "node", "5");
@@ -89,12 +93,12 @@ Test(key_words, names_and_units_apart)
 /* The values of this key are ratios, though its name is that of a quantity with a unit. */
 Test(key_words, a_multiplier_has_no_unit)
 {
-    cr_expect_str_eq(hil_scenario_unit("converters.tolerance.multipliers.load_ohm"), "");
+    cr_expect_str_eq(hil_scenario_unit("components.converter.tolerance.multipliers.load_ohm"), "");
 }
 
 Test(key_words, no_key)
 {
-    cr_expect_str_eq(hil_scenario_unit("converters.parameters.nothing_v"), "");
+    cr_expect_str_eq(hil_scenario_unit("components.converter.parameters.nothing_v"), "");
     cr_expect_str_eq(hil_scenario_unit(""), "");
     cr_expect_str_eq(hil_scenario_unit("."), "");
 }

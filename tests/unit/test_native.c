@@ -6,10 +6,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "../short_form.h"
+#include "../bank.h"
 #include "folder.h"
 #include "harness/models/models.h"
-#include "harness/scenario/form/form.h"
 
 TestSuite(native, .init = folder_open, .fini = folder_close);
 
@@ -202,22 +201,21 @@ static struct hil_scenario *load_native(const char *name, const char *more)
 {
     char plant[128], law[128];
 
-    snprintf(plant, sizeof plant, "converters.plant=%s", in_folder("%s", name));
-    snprintf(law, sizeof law, "controller.law=%s", in_folder("law.so"));
-    return load(SMALL, SETS(plant, law, more));
+    snprintf(plant, sizeof plant, "components.converter.model=%s", in_folder("%s", name));
+    snprintf(law, sizeof law, "components.control.model=%s", in_folder("law.so"));
+    return load(SMALL, SETS(plant, law, more, "sources={}", "measures={}"));
 }
 
 Test(native, is_the_plant_and_the_law_of_a_scenario)
 {
     compile("plant.so", "");
     compile("law.so", "-DLAW");
-    struct hil_scenario *s = load_native("plant.so", "converters.parameters.slope_v=40");
+    struct hil_scenario *s = load_native("plant.so", "components.converter.parameters.slope_v=40");
 
-    cr_expect_str_eq(short_law(s, 0)->model->name, "half");
-    cr_expect_str_eq(short_plant(s, 2)->model->name, "line");
-    cr_expect_eq(short_feed(s, 2, "slope_v")->initial, 40);
+    cr_expect_str_eq(bank_law(s, 0)->model->name, "half");
+    cr_expect_str_eq(bank_plant(s, 2)->model->name, "line");
+    cr_expect_eq(bank_feed(s, 2, "slope_v")->initial, 40);
     cr_expect(strstr(s->resolved, in_folder("plant.so")), "a copy runs from any folder");
-    cr_expect(strstr(s->resolved, "gain: 2"));
     hil_scenario_free(s);
 }
 
@@ -226,12 +224,12 @@ Test(native, is_the_plant_of_one_converter)
     char override[128];
 
     compile("plant.so", "");
-    snprintf(override, sizeof override, "converters.overrides=[{id: 1, plant: %s}]",
+    snprintf(override, sizeof override, "components.converter.overrides=[{id: 1, model: %s}]",
              in_folder("plant.so"));
     struct hil_scenario *s = load(SMALL, SETS(override));
 
-    cr_expect_str_eq(short_plant(s, 0)->model->name, "buck");
-    cr_expect_str_eq(short_plant(s, 1)->model->name, "line");
+    cr_expect_str_eq(bank_plant(s, 0)->model->name, "buck");
+    cr_expect_str_eq(bank_plant(s, 1)->model->name, "line");
     hil_scenario_free(s);
 }
 
@@ -246,7 +244,7 @@ Test(native, nodes_of_other_builds_have_other_listings)
     struct hil_scenario *same = load_native("copy.so", "duration_s=1");
     struct hil_scenario *other = load_native("other.so", "duration_s=1");
 
-    cr_expect(strstr(one->listing.lines, "converters.plant=line, build "), "%s",
+    cr_expect(strstr(one->listing.lines, "components.converter.model=line, build "), "%s",
               one->listing.lines);
     cr_expect_not(strstr(one->listing.lines, folder));
     cr_expect_eq(one->listing.hash, same->listing.hash);
@@ -258,23 +256,24 @@ Test(native, nodes_of_other_builds_have_other_listings)
 
 Test(native, mistakes_have_their_place)
 {
-    char text[512], expected[1024];
+    char text[2048], expected[1024];
 
     snprintf(text, sizeof text,
-             "name: x\nduration_s: 1\ncontroller: {law: %s, period_us: 20}\n"
-             "converters:\n  count: 2\n  plant: ./no.so\n  period_us: 10\n"
-             "  overrides: [{id: 1, plant: no}]\nreference: {voltage_v: 12}\n",
+             LINE_1 LINE_2 LINE_3
+             "components:\n  control: {model: %s, node: controller, count: converter}\n"
+             "  converter:\n    model: ./no.so\n    node: converter\n"
+             "    overrides: [{id: 1, model: no}]\n" END,
              in_folder("none.so"));
-    snprintf(
-        expected, sizeof expected,
-        "FILE:3:19: controller.law is '%s', but it cannot be found (No such file or directory); "
-        "allowed: a file\n"
-        "FILE:6:10: converters.plant is './no.so', but there is no such file; allowed: one in "
-        "%s, ",
-        in_folder("none.so"), getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    snprintf(expected, sizeof expected,
+             "FILE:5:20: components.control.model is '%s', but it cannot be found (No such file or "
+             "directory); "
+             "allowed: a file\n",
+             in_folder("none.so"));
     const char *said = refusal(text, NULL);
     cr_expect_eq(strncmp(said, expected, strlen(expected)), 0, "%s", said);
-    cr_expect(strstr(said, "FILE:8:30: converters.overrides.0.plant is 'no'; allowed: buck, "));
+    cr_expect(strstr(said, "FILE:7:12: components.converter.model is './no.so', but there is no "
+                           "such file; allowed: one in "),
+              "%s", said);
 }
 
 Test(native, one_that_does_not_fit_is_refused)
@@ -282,10 +281,11 @@ Test(native, one_that_does_not_fit_is_refused)
     char set[128];
 
     compile("plant.so", "");
-    snprintf(set, sizeof set, "controller.law=%s", in_folder("plant.so"));
+    snprintf(set, sizeof set, "components.control.model=%s", in_folder("plant.so"));
     const char *said = refusal(SMALL, SETS(set));
-    cr_expect(strstr(said, "(it is not sampled); allowed: pid, "), "%s", said);
-    cr_expect(strstr(said, "or a shared library such as ./my.so"), "%s", said);
+    cr_expect(strstr(said, "components.control.computation_delay is true, but line is a "
+                           "continuous model"),
+              "%s", said);
 }
 
 static const char *load_with(const struct hil_loaded **loaded, const char *key, const char *value)

@@ -29,14 +29,14 @@ static const char *places(const char *text, const char *const *sets)
 Test(node_rows, have_up_to_eight_converters)
 {
     cr_expect_str_eq(places(SMALL, NULL), "0012");
-    cr_expect_str_eq(places(SMALL, SETS("converters.count=19")), "00123456701234567012");
+    cr_expect_str_eq(places(SMALL, SETS("nodes.converter.count=19")), "00123456701234567012");
 }
 
 Test(node_rows, are_of_one_executor)
 {
-    cr_expect_str_eq(places(SMALL "placement: [{controller: true}, {converters: 0-1}, "
-                                  "{converters: 2-5}]\n",
-                            SETS("converters.count=6")),
+    cr_expect_str_eq(places(SMALL "placement: [{nodes: controller}, {nodes: 'converter[0-1]'}, "
+                                  "{nodes: 'converter[2-5]'}]\n",
+                            SETS("nodes.converter.count=6")),
                      "0010123");
     cr_expect_str_eq(places(SMALL TOGETHER, NULL), "0012", "the controller computes for longer");
 }
@@ -45,7 +45,7 @@ Test(node_rows, do_not_have_nodes_with_faults)
 {
     cr_expect_str_eq(places(SMALL "faults: {a: {nodes: 'converter[2]', kind: stall, at_s: 0.01, "
                                   "duration_s: 0.01}}\n",
-                            SETS("converters.count=6")),
+                            SETS("nodes.converter.count=6")),
                      "0010012");
 }
 

@@ -46,7 +46,7 @@ Test(open_files, each_link_connects_two_nodes_once)
 /* On verbs each thread has a connection of its own. */
 Test(open_files, each_shard_connects_with_all_peers)
 {
-    struct hil_scenario *s = load(SMALL, SETS("controller.shards=2"));
+    struct hil_scenario *s = load(SMALL, SETS("nodes.controller.shards=2"));
 
     s->fabric = HIL_FABRIC_VERBS;
     cr_expect_eq(hil_open_files_count(s, 0), OTHER + 2 + 2 * 3);

@@ -29,7 +29,7 @@ TestSuite(parameters, .init = folder_open, .fini = folder_close);
     "{current_a: 0}}\n"                                                                            \
     "  mix: {model: sum, node: drive, width: 3, inputs: {input: 0}}\n"
 
-#define SHORT LINE_1 LINE_2 "mode: virtual\n" LINE_3_5 LINE_6_9 LINE_10_11
+#define BANK_TEXT SMALL "mode: virtual\n"
 
 enum { FILES_MAX = 3 };
 
@@ -260,7 +260,7 @@ Test(parameters, a_later_file_wins_and_a_set_wins_over_both)
 /* The scenario that a run leaves runs again with the same results. */
 Test(parameters, the_scenario_that_is_left_has_the_values)
 {
-    static const char *const texts[] = {SERVO, SHORT};
+    static const char *const texts[] = {SERVO, BANK_TEXT};
     static const char *const ssvs[] = {SSV(REAL("cell[2].capacity_ah", "6")),
                                        SSV(REAL("control[1].kp_per_v", "0.05"))};
 
@@ -278,12 +278,12 @@ Test(parameters, the_scenario_that_is_left_has_the_values)
     }
 }
 
-/* --- the power_controller form ---------------------------------------------------------------- */
+/* --- a controller and its converters ---------------------------------------------------------- */
 
-Test(parameters, of_the_short_form_by_the_names_of_its_components)
+Test(parameters, by_the_names_of_components)
 {
     struct hil_scenario *s = expect_loads(
-        SHORT,
+        BANK_TEXT,
         SSV(REAL("control[*].kp_per_v", "0.05") IN_UNIT("converter[2].inductance_h", "30", "uH")),
         NULL);
 
@@ -294,16 +294,17 @@ Test(parameters, of_the_short_form_by_the_names_of_its_components)
     hil_scenario_free(s);
 }
 
-Test(parameters, a_set_wins_in_the_short_form)
+Test(parameters, a_set_wins_over_a_file)
 {
     static const char ssv[] =
         SSV(REAL("control[*].kp_per_v", "0.05") REAL("converter[*].inductance_h", "1e-5"));
-    struct hil_scenario *s = expect_loads(SHORT, ssv, "controller.gains.kp_per_v=0.07");
+    struct hil_scenario *s =
+        expect_loads(BANK_TEXT, ssv, "components.control.parameters.kp_per_v=0.07");
 
     cr_expect_eq(parameter(s, "control", 1, "kp_per_v"), 0.07);
     cr_expect_eq(parameter(s, "converter", 1, "inductance_h"), 1e-5);
     hil_scenario_free(s);
-    s = expect_loads(SHORT, ssv, "converters.parameters.inductance_h=2e-5");
+    s = expect_loads(BANK_TEXT, ssv, "components.converter.parameters.inductance_h=2e-5");
     cr_expect_eq(parameter(s, "control", 1, "kp_per_v"), 0.05);
     cr_expect_eq(parameter(s, "converter", 1, "inductance_h"), 2e-5);
     hil_scenario_free(s);

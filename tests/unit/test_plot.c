@@ -488,11 +488,12 @@ static void write_point(const char *name, double growth, const char *summary)
 
 Test(plot, figures_of_a_sweep)
 {
-    write_point("controller.period_us=40", -20, settled);
-    write_point("controller.period_us=80", 3, unsettled);
-    put("sweep.json", "{\"keys\": [\"controller.period_us\"], \"units\": [\"us\"], \"points\": ["
-                      "{\"dir\": \"controller.period_us=40\", \"values\": [\"40\"]},"
-                      "{\"dir\": \"controller.period_us=80\", \"values\": [\"80\"]}]}");
+    write_point("nodes.controller.period_us=40", -20, settled);
+    write_point("nodes.controller.period_us=80", 3, unsettled);
+    put("sweep.json",
+        "{\"keys\": [\"nodes.controller.period_us\"], \"units\": [\"us\"], \"points\": ["
+        "{\"dir\": \"nodes.controller.period_us=40\", \"values\": [\"40\"]},"
+        "{\"dir\": \"nodes.controller.period_us=80\", \"values\": [\"80\"]}]}");
 
     static const char *const texts[] = {"Output for each controller period",
                                         "T = 40 µs",
@@ -548,7 +549,7 @@ static void write_sweep(const char *name, const char *first, const char *second)
     char index[400];
 
     snprintf(index, sizeof(index),
-             "{\"keys\": [\"controller.period_us\"], \"units\": [\"us\"], \"points\": ["
+             "{\"keys\": [\"nodes.controller.period_us\"], \"units\": [\"us\"], \"points\": ["
              "{\"dir\": \"%s\", \"values\": [\"40\"]},"
              "{\"dir\": \"%s\", \"values\": [\"80\"]}]}",
              first, second);
@@ -628,8 +629,9 @@ Test(plot, longer_words_on_the_right)
 Test(plot, one_run_beside_another)
 {
     write_short_point("a", -20, settled, 200);
-    put("sweep.json", "{\"keys\": [\"controller.period_us\"], \"units\": [\"us\"], \"points\": ["
-                      "{\"dir\": \"a\", \"values\": [\"40\"]}]}");
+    put("sweep.json",
+        "{\"keys\": [\"nodes.controller.period_us\"], \"units\": [\"us\"], \"points\": ["
+        "{\"dir\": \"a\", \"values\": [\"40\"]}]}");
     cr_assert_eq(plot_beside(folder), 0, "%s", said);
     expect_texts("figure-beside", (const char *const[]){"T = 40 µs", NULL});
 }
@@ -707,22 +709,22 @@ Test(plot, an_event_of_three_changes)
 Test(plot, sweep_with_a_hole)
 {
     write_point("a", -20, settled);
-    put("sweep.json",
-        "{\"keys\": [\"network.latency_up_us\", \"duration_s\", \"controller.gains.ki_per_v_s\"],"
-        " \"units\": [\"us\", \"s\", \"1/(V s)\"], \"points\": ["
-        "{\"dir\": \"missing\", \"values\": [\"1\", \"9\", \"2\"]},"
-        "{\"dir\": \"a\", \"values\": [\"5\", \"9\", \"0.03\"]}]}");
+    put("sweep.json", "{\"keys\": [\"network.latency_us\", \"duration_s\", "
+                      "\"components.control.parameters.ki_per_v_s\"],"
+                      " \"units\": [\"us\", \"s\", \"1/(V s)\"], \"points\": ["
+                      "{\"dir\": \"missing\", \"values\": [\"1\", \"9\", \"2\"]},"
+                      "{\"dir\": \"a\", \"values\": [\"5\", \"9\", \"0.03\"]}]}");
 
     cr_assert_eq(plot(), 0, "%s", said);
     cr_expect(strstr(said, "missing"), "%s", said);
-    expect_texts("figure", (const char *const[]){
-                               "for each network latency up and controller gains ki",
-                               "latency up 5 µs, ki 0.03 /(V s)", "no record of 1 run", NULL});
+    expect_texts("figure",
+                 (const char *const[]){"for each network latency and control ki",
+                                       "latency 5 µs, ki 0.03 /(V s)", "no record of 1 run", NULL});
 }
 
 /* --- many runs ----------------------------------------------------------------------------- */
 
-static const char long_key[] = "converters.parameters.inductor_resistance_ohm";
+static const char long_key[] = "components.converter.parameters.inductor_resistance_ohm";
 
 /* Makes a sweep of `first` x `second` runs, all of which are the one in the folder "a". */
 static void write_table(unsigned first, unsigned second)
@@ -731,7 +733,7 @@ static void write_table(unsigned first, unsigned second)
     FILE *file = fmemopen(index, sizeof(index), "w");
 
     fprintf(file,
-            "{\"keys\": [\"%s\", \"controller.gains.ki_per_v_s\"],"
+            "{\"keys\": [\"%s\", \"components.control.parameters.ki_per_v_s\"],"
             " \"units\": [\"Ohm\", \"1/(V s)\"], \"points\": [",
             long_key);
     for (unsigned i = 0; i < first * second; i++)
@@ -804,7 +806,8 @@ static void write_map(const char *const (*points)[3], unsigned count)
     static char index[1 << 16];
     FILE *file = fmemopen(index, sizeof(index), "w");
 
-    fputs("{\"keys\": [\"controller.period_us\", \"duration_s\", \"controller.gains.ki_per_v_s\"],"
+    fputs("{\"keys\": [\"nodes.controller.period_us\", \"duration_s\", "
+          "\"components.control.parameters.ki_per_v_s\"],"
           " \"units\": [\"us\", \"s\", \"1/(V s)\"], \"points\": [",
           file);
     for (unsigned i = 0; i < count; i++)
@@ -839,9 +842,8 @@ Test(plot, two_keys_are_a_map)
     cr_assert_eq(plot(), 0, "%s", said);
     expect_texts("map-settling",
                  (const char *const[]){"Longest settling time of all events: output (ms)",
-                                       "controller period (µs)", "controller gains ki (1/(V s))",
-                                       "0.75", "12.5", "50", "300", "does not settle", "not known",
-                                       NULL});
+                                       "controller period (µs)", "control ki (1/(V s))", "0.75",
+                                       "12.5", "50", "300", "does not settle", "not known", NULL});
     expect_data("map-settling-cells-1.dat", "1 1 0 0.75 0.75\n2 1 0 1.5 1.5\n3 1 0 1e-12 0\n"
                                             "1 2 0 12.5 12.5\n2 2 4 0 0\n3 2 5 0 0\n");
     expect_texts("map-verdict", (const char *const[]){"Which runs keep their limits", "passed",
@@ -893,7 +895,7 @@ Test(plot, a_map_of_many_runs)
 
     write_short_point("a", -20, settled, 200);
     fprintf(file,
-            "{\"keys\": [\"%s\", \"controller.gains.ki_per_v_s\"],"
+            "{\"keys\": [\"%s\", \"components.control.parameters.ki_per_v_s\"],"
             " \"units\": [\"Ohm\", \"1/(V s)\"], \"points\": [",
             long_key);
     for (unsigned i = 0; i < FIRST * SECOND; i++)
@@ -929,7 +931,8 @@ Test(plot, long_titles_beside_one_another)
     write_short_point("a", -20, settled, 200);
     fputs("{\"keys\": [", file);
     for (int key = 0; key < 4; key++)
-        fprintf(file, "%s\"%s_%d\"", key ? ", " : "", "converters.parameters.of_a_long_name", key);
+        fprintf(file, "%s\"%s_%d\"", key ? ", " : "",
+                "components.converter.parameters.of_a_long_name", key);
     fputs("], \"units\": [\"\", \"\", \"\", \"\"], \"points\": [", file);
     for (int i = 0; i < 65; i++)
         fprintf(file, "%s{\"dir\": \"%s\", \"values\": [\"%d\", \"%d\", \"%d\", \"%d\"]}",
@@ -946,13 +949,14 @@ Test(plot, long_titles_beside_one_another)
 Test(plot, names_that_end_alike)
 {
     write_short_point("a", -20, settled, 200);
-    put("sweep.json", "{\"keys\": [\"controller.phase_us\", \"converters.phase_us\"], \"units\": "
-                      "[\"us\", \"us\"],"
-                      " \"points\": [{\"dir\": \"a\", \"values\": [\"1\", \"5\"]},"
-                      " {\"dir\": \"a\", \"values\": [\"2\", \"6\"]}]}");
+    put("sweep.json",
+        "{\"keys\": [\"nodes.controller.phase_us\", \"nodes.converter.phase_us\"], \"units\": "
+        "[\"us\", \"us\"],"
+        " \"points\": [{\"dir\": \"a\", \"values\": [\"1\", \"5\"]},"
+        " {\"dir\": \"a\", \"values\": [\"2\", \"6\"]}]}");
     cr_assert_eq(plot(), 0, "%s", said);
     expect_texts("figure",
-                 (const char *const[]){"controller phase 2 µs,", "converters phase 6 µs", NULL});
+                 (const char *const[]){"controller phase 2 µs,", "converter phase 6 µs", NULL});
 }
 
 /* --- numbers of any size ------------------------------------------------------------------- */

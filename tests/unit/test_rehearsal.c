@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../sets.h"
 #include "harness/run/rehearsal.h"
 #include "harness/scenario/system.h"
 #include "test_scenario.h"
@@ -121,9 +122,9 @@ Test(rehearsal, leaves_no_trace, .timeout = 60)
  * rehearsal. */
 Test(rehearsal, is_nothing_to_a_peer, .timeout = 60)
 {
-    expect_no_trace(SETS("controller.computation_delay=false", "converters.duty_initial=0.3",
-                         "converters.initial={voltage_v: 3, current_a: 1}",
-                         "load.changes=[{time_s: 0, load_ohm: 3, ramp_s: 0.01}]"));
+    expect_no_trace(SETS("components.control.computation_delay=false", "connections.1.initial=0.3",
+                         "components.converter.initial={voltage_v: 3, current_a: 1}",
+                         LOAD_STEPS("[{'time_s':0,'value':3,'ramp_s':0.01}]")));
 }
 
 /* A controller whose first voltages are late sees none, rather than those of the rehearsal. */
@@ -133,7 +134,8 @@ Test(rehearsal, its_voltages_are_none, .timeout = 60)
     struct loco_fabric *fabric;
     struct hil_group group;
 
-    scenario = load(SMALL TOGETHER, SETS("converters.initial={voltage_v: 3, current_a: 1}"));
+    scenario =
+        load(SMALL TOGETHER, SETS("components.converter.initial={voltage_v: 3, current_a: 1}"));
     struct hil_run run = {.scenario = scenario};
     cr_assert_not_null(temporary_folder(directory));
     cr_assert_eq(hil_state_open(&run.state, scenario), 0);

@@ -322,17 +322,17 @@ Test(rendezvous, the_key_that_differs_is_named_at_both_ends, .timeout = 120)
 {
     struct party parties[2] = {0};
 
-    party_start(&parties[0], 0, 1, "controller.period_us=40");
+    party_start(&parties[0], 0, 1, "nodes.controller.period_us=40");
     party_start(&parties[1], 1, 3, NULL);
     parties_join(parties, 2);
     cr_expect_eq(parties[0].rc, -EPROTO);
     cr_expect_eq(parties[1].rc, -EPROTO);
     cr_expect_str_eq(
         parties[0].why,
-        "converter[0] has another scenario: controller.period_us is 40 here and 20 there");
+        "converter[0] has another scenario: nodes.controller.period_us is 40 here and 20 there");
     cr_expect_str_eq(
         parties[1].why,
-        "controller has another scenario: controller.period_us is 20 here and 40 there");
+        "controller has another scenario: nodes.controller.period_us is 20 here and 40 there");
     party_end(&parties[0]);
     party_end(&parties[1]);
 }
@@ -341,7 +341,7 @@ Test(rendezvous, another_count_is_named_at_both_ends, .timeout = 120)
 {
     struct party parties[2] = {0};
 
-    party_start(&parties[0], 0, 1, "converters.count=7");
+    party_start(&parties[0], 0, 1, "nodes.converter.count=7");
     party_start(&parties[1], 1, 3, NULL);
     parties_join(parties, 2);
     cr_expect_str_eq(parties[0].why,

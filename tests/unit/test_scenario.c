@@ -3,7 +3,8 @@
  */
 #include "test_scenario.h"
 
-#include "../short_form.h"
+#include "../bank.h"
+#include "../sets.h"
 
 #include <glob.h>
 #include <math.h>
@@ -11,13 +12,13 @@
 /* The value of a quantity of a converter's plant by name, whichever table of the model has it. */
 static double value(const struct hil_scenario *s, unsigned id, const char *name)
 {
-    const struct hil_component *plant = short_plant(s, id);
+    const struct hil_component *plant = bank_plant(s, id);
     int index = hil_quantity_find(&plant->model->parameters, name);
     if (index >= 0)
         return plant->parameters[index];
     cr_assert_geq(hil_quantity_find(&plant->model->inputs, name), 0, "%s has no %s",
                   plant->model->name, name);
-    const struct hil_feed *feed = short_feed(s, id, name);
+    const struct hil_feed *feed = bank_feed(s, id, name);
     return feed->kind == HIL_FEED_CONSTANT
                ? feed->initial
                : s->system->sources[feed->from].steps.initial * feed->scale;
@@ -26,19 +27,19 @@ static double value(const struct hil_scenario *s, unsigned id, const char *name)
 /* A converter's factor for a profile. */
 static double factor(const struct hil_scenario *s, unsigned id, const char *input)
 {
-    cr_assert_eq(short_feed(s, id, input)->kind, HIL_FEED_SOURCE);
-    return short_feed(s, id, input)->scale;
+    cr_assert_eq(bank_feed(s, id, input)->kind, HIL_FEED_SOURCE);
+    return bank_feed(s, id, input)->scale;
 }
 
 static double state(const struct hil_scenario *s, unsigned id, const char *name)
 {
-    const struct hil_component *plant = short_plant(s, id);
+    const struct hil_component *plant = bank_plant(s, id);
     return plant->states[hil_quantity_find(&plant->model->states, name)];
 }
 
 static double gain(const struct hil_scenario *s, const char *name)
 {
-    const struct hil_component *law = short_law(s, 0);
+    const struct hil_component *law = bank_law(s, 0);
     return law->parameters[hil_quantity_find(&law->model->parameters, name)];
 }
 
@@ -128,7 +129,7 @@ static void expect_same(const struct hil_scenario *a, const struct hil_scenario 
         expect_same_executor(&a->executors[i], &b->executors[i]);
     static const char *const profiles[] = {"reference", "load", "input_voltage"};
     for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++)
-        expect_same_profile(short_profile(a, profiles[i]), short_profile(b, profiles[i]));
+        expect_same_profile(bank_profile(a, profiles[i]), bank_profile(b, profiles[i]));
     SAME(on_record_error);
     SAME(trace.enable);
     SAME(trace.keep);
@@ -153,39 +154,39 @@ static void expect_round_trip(const struct hil_scenario *scenario)
 Test(scenario, the_smallest_has_every_default)
 {
     struct hil_scenario *s = load(SMALL, NULL);
-    const struct hil_node_config *last = short_converter(s, 2);
+    const struct hil_node_config *last = bank_converter(s, 2);
 
     cr_expect_str_eq(s->name, "small");
     cr_expect_eq(s->duration_ns, 100000000u);
     cr_expect_eq(s->mode, HIL_REALTIME);
     cr_expect_eq(s->fabric, HIL_FABRIC_SHM);
-    cr_expect_eq(short_latency_ns(s, 1, 0), 0u);
+    cr_expect_eq(bank_latency_ns(s, 1, 0), 0u);
     cr_expect_eq(s->network.seed, 1u);
 
-    cr_expect_str_eq(short_law(s, 0)->model->name, "pid");
-    cr_expect_eq(short_controller(s)->timing.period_ns, 20000u);
-    cr_expect_eq(short_controller(s)->timing.phase_ns, 0u);
-    cr_expect_eq(short_controller(s)->timing.overrun, HIL_SKIP);
-    cr_expect(short_law(s, 0)->computation_delay);
+    cr_expect_str_eq(bank_law(s, 0)->model->name, "pid");
+    cr_expect_eq(bank_controller(s)->timing.period_ns, 20000u);
+    cr_expect_eq(bank_controller(s)->timing.phase_ns, 0u);
+    cr_expect_eq(bank_controller(s)->timing.overrun, HIL_SKIP);
+    cr_expect(bank_law(s, 0)->computation_delay);
     cr_expect_eq(gain(s, "duty_min"), 0);
     cr_expect_eq(gain(s, "duty_max"), 1);
     cr_expect_eq(gain(s, "ki_per_v_s"), 150);
 
-    cr_assert_eq(short_count(s), 3u);
-    cr_expect_str_eq(short_plant(s, 2)->model->name, "buck");
+    cr_assert_eq(bank_count(s), 3u);
+    cr_expect_str_eq(bank_plant(s, 2)->model->name, "buck");
     cr_expect_eq(value(s, 2, "inductance_h"), 47e-6);
     cr_expect_eq(value(s, 2, "load_ohm"), 2.4);
     cr_expect_eq(state(s, 2, "voltage_v"), 0);
-    cr_expect_eq(short_feed(s, 2, "duty")->initial, 0);
+    cr_expect_eq(bank_feed(s, 2, "duty")->initial, 0);
     cr_expect_eq(last->timing.period_ns, 10000u);
     cr_expect_eq(last->timing.overrun, HIL_CATCH_UP);
 
-    cr_expect_eq(short_profile(s, "reference")->initial, 12);
-    cr_expect_eq(short_profile(s, "reference")->count + short_profile(s, "load")->count +
-                     short_profile(s, "input_voltage")->count,
+    cr_expect_eq(bank_profile(s, "reference")->initial, 12);
+    cr_expect_eq(bank_profile(s, "reference")->count + bank_profile(s, "load")->count +
+                     bank_profile(s, "input_voltage")->count,
                  0u);
-    cr_expect_eq(short_controller(s)->recorded_count, 6u, "voltages and duties");
-    cr_expect_eq(short_controller(s)->decimation, 1u);
+    cr_expect_eq(bank_controller(s)->recorded_count, 6u, "voltages and duties");
+    cr_expect_eq(bank_controller(s)->decimation, 1u);
     cr_expect_eq(last->decimation, 0u);
     cr_expect_eq(s->on_record_error, HIL_RECORD_GO_ON);
     cr_expect(!s->trace.enable && s->trace.kernel && s->trace.events.step && s->trace.events.state);
@@ -196,29 +197,31 @@ Test(scenario, what_is_late_and_what_is_valid)
 {
     struct hil_scenario *s = load(SMALL, NULL);
 
-    cr_expect_eq(short_controller(s)->timing.catch_up_ns, 0u);
-    cr_expect_eq(short_controller(s)->timing.resync_ns, 200000u); /* ten periods */
-    cr_expect_eq(short_converter(s, 2)->timing.resync_ns, 100000u);
-    cr_expect_eq(short_controller(s)->stale.limit_ns, 0u);
-    cr_expect_eq(short_converter(s, 2)->stale.action, HIL_STALE_HOLD);
+    cr_expect_eq(bank_controller(s)->timing.catch_up_ns, 0u);
+    cr_expect_eq(bank_controller(s)->timing.resync_ns, 200000u); /* ten periods */
+    cr_expect_eq(bank_converter(s, 2)->timing.resync_ns, 100000u);
+    cr_expect_eq(bank_controller(s)->stale.limit_ns, 0u);
+    cr_expect_eq(bank_converter(s, 2)->stale.action, HIL_STALE_HOLD);
     cr_expect_eq(s->validity.missed_percent, 1);
     cr_expect_eq(s->validity.lost_percent, 1);
     cr_expect(s->validity.allow_degraded && s->validity.required);
     hil_scenario_free(s);
 
-    s = load(SMALL, SETS("converters.catch_up_limit=1.1", "converters.resync_after_us=500",
-                         "controller.input_age_limit_us=70", "controller.on_stale_input=end",
-                         "converters.on_stale_input=safe", "converters.duty_safe=0.25",
-                         "validity={missed_percent: 0.5, lost_percent: 0.25, gap_us: 20, "
-                         "behind_us: 30, stale_inputs: 4, "
-                         "bad_inputs: 7, absent_faults: 9, lost_records: 5, allow_degraded: false, "
-                         "required: false}"));
-    cr_expect_eq(short_converter(s, 0)->timing.catch_up_ns, 9090u); /* 10 us / 1.1 */
-    cr_expect_eq(short_converter(s, 0)->timing.resync_ns, 500000u);
-    cr_expect_eq(short_controller(s)->stale.limit_ns, 70000u);
-    cr_expect_eq(short_controller(s)->stale.action, HIL_STALE_END);
-    cr_expect_eq(short_converter(s, 0)->stale.action, HIL_STALE_SAFE);
-    cr_expect_eq(short_plant(s, 0)->safe[0], 0.25);
+    s = load(SMALL,
+             SETS("nodes.converter.catch_up_limit=1.1", "nodes.converter.resync_after_us=500",
+                  "nodes.controller.input_age_limit_us=70", "nodes.controller.on_stale_input=end",
+                  "nodes.converter.on_stale_input=safe", SAFE_CONTROL("0.25"),
+                  SAFE_CONVERTER("0.25"),
+                  "validity={missed_percent: 0.5, lost_percent: 0.25, gap_us: 20, "
+                  "behind_us: 30, stale_inputs: 4, "
+                  "bad_inputs: 7, absent_faults: 9, lost_records: 5, allow_degraded: false, "
+                  "required: false}"));
+    cr_expect_eq(bank_converter(s, 0)->timing.catch_up_ns, 9090u); /* 10 us / 1.1 */
+    cr_expect_eq(bank_converter(s, 0)->timing.resync_ns, 500000u);
+    cr_expect_eq(bank_controller(s)->stale.limit_ns, 70000u);
+    cr_expect_eq(bank_controller(s)->stale.action, HIL_STALE_END);
+    cr_expect_eq(bank_converter(s, 0)->stale.action, HIL_STALE_SAFE);
+    cr_expect_eq(bank_plant(s, 0)->safe[0], 0.25);
     cr_expect_eq(s->validity.missed_percent, 0.5);
     cr_expect_eq(s->validity.lost_percent, 0.25);
     cr_expect_eq(s->validity.gap_ns, 20000u);
@@ -237,14 +240,14 @@ Test(scenario, what_is_late_and_what_is_valid)
 Test(scenario, a_phase_of_real_time_alone)
 {
     struct hil_scenario *s =
-        load(SMALL, SETS("controller.phase_us=2", "controller.realtime_phase_us=5"));
+        load(SMALL, SETS("nodes.controller.phase_us=2", "nodes.controller.realtime_phase_us=5"));
 
-    cr_expect_eq(short_controller(s)->timing.phase_ns, 7000u);
+    cr_expect_eq(bank_controller(s)->timing.phase_ns, 7000u);
     expect_round_trip(s);
     hil_scenario_free(s);
-    s = load(SMALL,
-             SETS("mode=virtual", "controller.phase_us=2", "controller.realtime_phase_us=5"));
-    cr_expect_eq(short_controller(s)->timing.phase_ns, 2000u);
+    s = load(SMALL, SETS("mode=virtual", "nodes.controller.phase_us=2",
+                         "nodes.controller.realtime_phase_us=5"));
+    cr_expect_eq(bank_controller(s)->timing.phase_ns, 2000u);
     hil_scenario_free(s);
 }
 
@@ -271,8 +274,8 @@ Test(scenario, no_shipped_scenario_races_in_real_time)
         snprintf(path, sizeof(path), "configs/%s.yaml", names[i]);
         cr_assert_eq(hil_scenario_load(&s, path, &options, message, sizeof(message)), 0, "%s",
                      message);
-        for (unsigned id = 0; id < short_count(s); id++)
-            cr_expect_not(meet(&short_controller(s)->timing, &short_converter(s, id)->timing),
+        for (unsigned id = 0; id < bank_count(s); id++)
+            cr_expect_not(meet(&bank_controller(s)->timing, &bank_converter(s, id)->timing),
                           "%s: the controller and converter %u", path, id);
         hil_scenario_free(s);
     }
@@ -288,8 +291,8 @@ static void expect_nodes(const struct hil_executor_config *executor, unsigned fi
 Test(scenario, without_placement_each_role_has_an_executor)
 {
     struct hil_scenario *s =
-        load(SMALL, SETS("controller.cpu=0", "converters.priority=7", "converters.wait=hybrid",
-                         "controller.scheduler=deadline"));
+        load(SMALL, SETS("nodes.controller.cpu=0", "nodes.converter.priority=7",
+                         "nodes.converter.wait=hybrid", "nodes.controller.scheduler=deadline"));
 
     cr_assert_eq(s->executor_count, 2u);
     expect_nodes(&s->executors[0], 0, 0);
@@ -309,8 +312,8 @@ Test(scenario, placement_as_written)
 {
     struct hil_scenario *s =
         load(SMALL "placement:\n"
-                   "  - {converters: 2, cpu: 0, priority: 0, scheduler: other}\n"
-                   "  - {controller: true, converters: 0-1}\n",
+                   "  - {nodes: 'converter[2]', cpu: 0, priority: 0, scheduler: other}\n"
+                   "  - {nodes: [controller, 'converter[0-1]']}\n",
              NULL);
 
     cr_assert_eq(s->executor_count, 2u);
@@ -326,8 +329,8 @@ static const char two_machines[] =
     SMALL "fabric: verbs\n"
           "verbs:\n"
           "  nodes:\n"
-          "    - {converters: 1-2, address: 10.0.0.2}\n"
-          "    - {controller: true, converters: 0, address: 10.0.0.1}\n";
+          "    - {nodes: 'converter[1-2]', address: 10.0.0.2}\n"
+          "    - {nodes: [controller, 'converter[0]'], address: 10.0.0.1}\n";
 
 Test(scenario, verbs_as_written)
 {
@@ -358,8 +361,8 @@ Test(scenario, tcp_is_on_this_machine_unless_it_says_where)
                    "tcp:\n"
                    "  wait: spin\n"
                    "  nodes:\n"
-                   "    - {controller: true, address: 10.0.0.1}\n"
-                   "    - {converters: 0-2, address: 'fd00::2'}\n",
+                   "    - {nodes: controller, address: 10.0.0.1}\n"
+                   "    - {nodes: converter, address: 'fd00::2'}\n",
              SETS("tcp.timeout_ms=100", "tcp.cpu=0"));
     cr_expect_eq(s->tcp.timeout_ms, 100u);
     cr_expect_eq(s->tcp.cpu, 0);
@@ -415,19 +418,17 @@ Test(scenario, whole_ns_but_for_rounding)
 
 /* --- tolerance -------------------------------------------------------------------------- */
 
-#define LOAD_CHANGES      "load.changes=[{time_s: 0.05, load_ohm: 3}]"
-#define CONVERTERS(lines) LINE_1 LINE_2 LINE_3_5 LINE_6_9 lines LINE_10_11
+#define LOAD_CHANGES LOAD_STEPS("[{'time_s':0.05,'value':3}]")
 
 Test(scenario, multipliers_given_outright)
 {
-    struct hil_scenario *s = load(CONVERTERS("  parameters: {load_ohm: 4}\n"
-                                             "  tolerance:\n"
-                                             "    multipliers:\n"
-                                             "      inductance_h: [0.95, 1, 1.05]\n"
-                                             "      load_ohm: [1, 2, 0.5]\n"
-                                             "      input_voltage_v: [1.1, 1, 1]\n"),
-                                  SETS(LOAD_CHANGES, "input_voltage.changes=[{time_s: 0.05, "
-                                                     "input_voltage_v: 40}]"));
+    struct hil_scenario *s = load(CONVERTERS("    tolerance:\n"
+                                             "      multipliers:\n"
+                                             "        inductance_h: [0.95, 1, 1.05]\n"
+                                             "        load_ohm: [1, 2, 0.5]\n"
+                                             "        input_voltage_v: [1.1, 1, 1]\n"),
+                                  SETS(LOAD_CHANGES, "sources.load.steps.initial=4",
+                                       INPUT_STEPS("[{'time_s':0.05,'value':40}]")));
 
     cr_expect_eq(value(s, 0, "inductance_h"), 47e-6 * 0.95);
     cr_expect_eq(value(s, 2, "inductance_h"), 47e-6 * 1.05);
@@ -439,12 +440,12 @@ Test(scenario, multipliers_given_outright)
     hil_scenario_free(s);
 }
 
-#define DRAWN CONVERTERS("  tolerance: {percent: 5, seed: 42}\n")
+#define DRAWN CONVERTERS("    tolerance: {percent: 5, seed: 42}\n")
 
 Test(scenario, multipliers_drawn_from_the_seed)
 {
     struct hil_scenario *s = load(DRAWN, NULL), *same = load(DRAWN, NULL);
-    struct hil_scenario *other = load(DRAWN, SETS("converters.tolerance.seed=43"));
+    struct hil_scenario *other = load(DRAWN, SETS("components.converter.tolerance.seed=43"));
     struct hil_scenario *changing = load(DRAWN, SETS(LOAD_CHANGES));
 
     expect_same(s, same);
@@ -477,9 +478,10 @@ Test(scenario, multipliers_are_drawn_as_documented)
 Test(scenario, a_draw_does_not_depend_on_the_rest)
 {
     struct hil_scenario *s = load(DRAWN, NULL);
-    struct hil_scenario *more = load(
-        DRAWN, SETS("converters.count=5", "converters.tolerance.multipliers.esr_ohm=[1,1,1,1,1]",
-                    "converters.plant=boost"));
+    struct hil_scenario *more =
+        load(DRAWN, SETS("nodes.converter.count=5",
+                         "components.converter.tolerance.multipliers.esr_ohm=[1,1,1,1,1]",
+                         "components.converter.model=boost"));
 
     for (unsigned i = 0; i < 3; i++)
         cr_expect_eq(value(s, i, "capacitance_f"), value(more, i, "capacitance_f"));
@@ -492,30 +494,26 @@ Test(scenario, a_draw_does_not_depend_on_the_rest)
 
 Test(scenario, overrides_of_some)
 {
-    struct hil_scenario *s = load(CONVERTERS("  phase_us: 1\n"
-                                             "  stagger_us: 0.5\n"
-                                             "  parameters: {load_ohm: 4}\n"
-                                             "  initial: {voltage_v: 5}\n"
-                                             "  tolerance: {multipliers: {load_ohm: [1, 2, 2]}}\n"
-                                             "  overrides:\n"
-                                             "    - id: 1-2\n"
-                                             "      period_us: 20\n"
-                                             "      duty_initial: 0.25\n"
-                                             "      parameters: {load_ohm: 6}\n"
-                                             "      initial: {current_a: 3}\n"
-                                             "    - {id: 0, phase_us: 7}\n"),
-                                  SETS(LOAD_CHANGES));
+    struct hil_scenario *s =
+        load(CONVERTERS("    parameters: {load_ohm: 4}\n"
+                        "    initial: {voltage_v: 5}\n"
+                        "    tolerance: {multipliers: {load_ohm: [1, 2, 2]}}\n"
+                        "    overrides:\n"
+                        "      - id: 1-2\n"
+                        "        parameters: {load_ohm: 6}\n"
+                        "        initial: {current_a: 3}\n"),
+             SETS("nodes.converter.period_us=[10, 20, 20]", "nodes.converter.phase_us=[7, 1, 1]",
+                  "nodes.converter.stagger_us=0.5", "connections.1.initial=[0, 0.25, 0.25]"));
 
-    cr_expect_eq(short_converter(s, 0)->timing.phase_ns, 7000u);
-    cr_expect_eq(short_converter(s, 1)->timing.phase_ns, 1500u);
-    cr_expect_eq(short_converter(s, 2)->timing.phase_ns, 2000u);
-    cr_expect_eq(short_converter(s, 0)->timing.period_ns, 10000u);
-    cr_expect_eq(short_converter(s, 2)->timing.period_ns, 20000u);
-    cr_expect_eq(short_feed(s, 0, "duty")->initial, 0);
-    cr_expect_eq(short_feed(s, 1, "duty")->initial, 0.25);
+    cr_expect_eq(bank_converter(s, 0)->timing.phase_ns, 7000u);
+    cr_expect_eq(bank_converter(s, 1)->timing.phase_ns, 1500u);
+    cr_expect_eq(bank_converter(s, 2)->timing.phase_ns, 2000u);
+    cr_expect_eq(bank_converter(s, 0)->timing.period_ns, 10000u);
+    cr_expect_eq(bank_converter(s, 2)->timing.period_ns, 20000u);
+    cr_expect_eq(bank_feed(s, 0, "duty")->initial, 0);
+    cr_expect_eq(bank_feed(s, 1, "duty")->initial, 0.25);
     cr_expect_eq(value(s, 0, "load_ohm"), 4);
     cr_expect_eq(value(s, 1, "load_ohm"), 12);
-    cr_expect_eq(factor(s, 1, "load_ohm"), 3); /* relative to the load that all have at the start */
     cr_expect_eq(state(s, 1, "voltage_v"), 5);
     cr_expect_eq(state(s, 1, "current_a"), 3);
     cr_expect_eq(state(s, 0, "current_a"), 0);
@@ -525,16 +523,16 @@ Test(scenario, overrides_of_some)
 
 Test(scenario, an_override_may_be_another_plant)
 {
-    struct hil_scenario *s = load(CONVERTERS("  parameters: {inductance_h: 1e-4}\n"
-                                             "  tolerance: {percent: 5}\n"
-                                             "  overrides:\n"
-                                             "    - id: 2\n"
-                                             "      plant: switched_buck\n"
-                                             "      parameters: {switching_frequency_hz: 2e5}\n"),
+    struct hil_scenario *s = load(CONVERTERS("    parameters: {inductance_h: 1e-4}\n"
+                                             "    tolerance: {percent: 5}\n"
+                                             "    overrides:\n"
+                                             "      - id: 2\n"
+                                             "        model: switched_buck\n"
+                                             "        parameters: {switching_frequency_hz: 2e5}\n"),
                                   NULL);
 
-    cr_expect_str_eq(short_plant(s, 0)->model->name, "buck");
-    cr_expect_str_eq(short_plant(s, 2)->model->name, "switched_buck");
+    cr_expect_str_eq(bank_plant(s, 0)->model->name, "buck");
+    cr_expect_str_eq(bank_plant(s, 2)->model->name, "switched_buck");
     cr_expect_eq(value(s, 2, "switching_frequency_hz"), 2e5);
     cr_expect(fabs(value(s, 2, "inductance_h") / 1e-4 - 1) <= 0.05); /* by name, from all */
     expect_round_trip(s);
@@ -545,34 +543,26 @@ Test(scenario, an_override_may_be_another_plant)
 
 Test(scenario, profiles)
 {
-    struct hil_scenario *s = load(
-        CONVERTERS(
-            "  parameters: {load_ohm: 4, input_voltage_v: 50}\n") "  changes:\n"
-                                                                  "    - {time_s: 0.01, voltage_v: "
-                                                                  "10}\n"
-                                                                  "    - {time_s: 0.02, voltage_v: "
-                                                                  "14, ramp_s: 0.01}\n"
-                                                                  "load: {changes: [{time_s: 0.03, "
-                                                                  "load_ohm: 2}]}\n"
-                                                                  "input_voltage: {changes: "
-                                                                  "[{time_s: 0.04, "
-                                                                  "input_voltage_v: 40, ramp_s: "
-                                                                  "1e-6}]}\n",
-        NULL);
+    struct hil_scenario *s =
+        load(SMALL, SETS(REFERENCE_STEPS("[{time_s: 0.01, value: 10}, "
+                                         "{time_s: 0.02, value: 14, ramp_s: 0.01}]"),
+                         LOAD_STEPS("[{time_s: 0.03, value: 2}]"), "sources.load.steps.initial=4",
+                         INPUT_STEPS("[{time_s: 0.04, value: 40, ramp_s: 1e-6}]"),
+                         "sources.input_voltage.steps.initial=50"));
 
-    cr_assert_eq(short_profile(s, "reference")->count, 2u);
-    cr_expect_eq(short_profile(s, "reference")->initial, 12);
-    cr_expect_eq(hil_profile_at(short_profile(s, "reference"), 10000000), 10);
-    cr_expect_eq(hil_profile_at(short_profile(s, "reference"), 25000000), 12);
-    cr_expect_eq(short_profile(s, "reference")->changes[1].start_ns +
-                     short_profile(s, "reference")->changes[1].ramp_ns,
+    cr_assert_eq(bank_profile(s, "reference")->count, 2u);
+    cr_expect_eq(bank_profile(s, "reference")->initial, 12);
+    cr_expect_eq(hil_profile_at(bank_profile(s, "reference"), 10000000), 10);
+    cr_expect_eq(hil_profile_at(bank_profile(s, "reference"), 25000000), 12);
+    cr_expect_eq(bank_profile(s, "reference")->changes[1].start_ns +
+                     bank_profile(s, "reference")->changes[1].ramp_ns,
                  30000000u);
-    cr_assert_eq(short_profile(s, "load")->count, 1u);
-    cr_expect_eq(short_profile(s, "load")->initial, 4);
-    cr_expect_eq(short_profile(s, "load")->changes[0].value, 2);
-    cr_assert_eq(short_profile(s, "input_voltage")->count, 1u);
-    cr_expect_eq(short_profile(s, "input_voltage")->initial, 50);
-    cr_expect_eq(short_profile(s, "input_voltage")->changes[0].ramp_ns, 1000u);
+    cr_assert_eq(bank_profile(s, "load")->count, 1u);
+    cr_expect_eq(bank_profile(s, "load")->initial, 4);
+    cr_expect_eq(bank_profile(s, "load")->changes[0].value, 2);
+    cr_assert_eq(bank_profile(s, "input_voltage")->count, 1u);
+    cr_expect_eq(bank_profile(s, "input_voltage")->initial, 50);
+    cr_expect_eq(bank_profile(s, "input_voltage")->changes[0].ramp_ns, 1000u);
     expect_round_trip(s);
     hil_scenario_free(s);
 }
@@ -611,33 +601,36 @@ Test(scenario, the_command_line_has_the_last_word_on_the_mode)
 Test(scenario, set_takes_any_key)
 {
     struct hil_scenario *s = load(
-        SMALL, SETS("name=other", "duration_s=2", "controller.period_us=40", "controller.law=type3",
-                    "controller.limits.duty_max=0.5", "controller.computation_delay=false",
-                    "controller.gains.kc_per_v_s=99", "converters.parameters.inductance_h=1e-4",
-                    "converters.overrun=halt", "network={latency_up_us: 2, latency_down_us: 5}",
-                    "network.seed=7", "reference.changes=[{time_s: 1, voltage_v: 6}]",
-                    "converters.overrides.0.id=1", "converters.overrides.0.duty_initial=0.5",
-                    "converters.overrides.1={id: 2, initial: {voltage_v: 9}}",
-                    "converters.tolerance.multipliers.esr_ohm=[0.9,1,1.1]",
-                    "converters.tolerance.multipliers.esr_ohm.1=2", "recording.duty=false"));
+        SMALL,
+        SETS("name=other", "duration_s=2", "nodes.controller.period_us=40",
+             "components.control.model=type3", "components.control.parameters.duty_max=0.5",
+             "components.control.computation_delay=false",
+             "components.control.parameters.kc_per_v_s=99",
+             "components.converter.parameters.inductance_h=1e-4", "nodes.converter.overrun=halt",
+             UP_AND_DOWN_US("2", "5"), "network.seed=7",
+             REFERENCE_STEPS("[{'time_s':1,'value':6}]"), "components.converter.overrides.0.id=1",
+             "components.converter.overrides.0.parameters={esr_ohm: 0.02}",
+             "components.converter.overrides.1={id: 2, initial: {voltage_v: 9}}",
+             "components.converter.tolerance.multipliers.esr_ohm=[0.9,1,1.1]",
+             "components.converter.tolerance.multipliers.esr_ohm.1=2",
+             "record.0.signals=converter.voltage_v"));
 
     cr_expect_str_eq(s->name, "other");
     cr_expect_eq(s->duration_ns, 2000000000u);
-    cr_expect_eq(short_controller(s)->timing.period_ns, 40000u);
-    cr_expect_str_eq(short_law(s, 0)->model->name, "type3");
+    cr_expect_eq(bank_controller(s)->timing.period_ns, 40000u);
+    cr_expect_str_eq(bank_law(s, 0)->model->name, "type3");
     cr_expect_eq(gain(s, "kc_per_v_s"), 99);
     cr_expect_eq(gain(s, "duty_max"), 0.5);
-    cr_expect_not(short_law(s, 0)->computation_delay);
+    cr_expect_not(bank_law(s, 0)->computation_delay);
     cr_expect_eq(value(s, 0, "inductance_h"), 1e-4);
-    cr_expect_eq(short_converter(s, 0)->timing.overrun, HIL_HALT);
-    cr_expect_eq(short_latency_ns(s, 1, 0), 2000u);
-    cr_expect_eq(short_latency_ns(s, 0, 1), 5000u);
+    cr_expect_eq(bank_converter(s, 0)->timing.overrun, HIL_HALT);
+    cr_expect_eq(bank_latency_ns(s, 1, 0), 2000u);
+    cr_expect_eq(bank_latency_ns(s, 0, 1), 5000u);
     cr_expect_eq(s->network.seed, 7u);
-    cr_expect_eq(short_profile(s, "reference")->count, 1u);
-    cr_expect_eq(short_feed(s, 1, "duty")->initial, 0.5);
+    cr_expect_eq(bank_profile(s, "reference")->count, 1u);
     cr_expect_eq(state(s, 2, "voltage_v"), 9);
-    cr_expect_eq(value(s, 1, "esr_ohm"), 0.06);
-    cr_expect_eq(short_controller(s)->recorded_count, 3u, "no duties");
+    cr_expect_eq(value(s, 1, "esr_ohm"), 0.04);
+    cr_expect_eq(bank_controller(s)->recorded_count, 3u, "no duties");
     expect_round_trip(s);
     hil_scenario_free(s);
 }
@@ -645,18 +638,18 @@ Test(scenario, set_takes_any_key)
 Test(scenario, set_replaces_what_is_there_the_last_one_wins)
 {
     struct hil_scenario *s =
-        load(SMALL, SETS("controller.period_us=abc", "controller.period_us=30"));
+        load(SMALL, SETS("nodes.controller.period_us=abc", "nodes.controller.period_us=30"));
 
-    cr_expect_eq(short_controller(s)->timing.period_ns, 30000u);
+    cr_expect_eq(bank_controller(s)->timing.period_ns, 30000u);
     hil_scenario_free(s);
 }
 
 Test(scenario, an_alias_is_a_copy)
 {
-    struct hil_scenario *s = load(CONVERTERS("  overrides:\n"
-                                             "    - {id: 0, parameters: &p {load_ohm: 5}}\n"
-                                             "    - {id: 1, parameters: *p}\n"),
-                                  SETS("converters.overrides.1.parameters.load_ohm=6"));
+    struct hil_scenario *s = load(CONVERTERS("    overrides:\n"
+                                             "      - {id: 0, parameters: &p {load_ohm: 5}}\n"
+                                             "      - {id: 1, parameters: *p}\n"),
+                                  SETS("components.converter.overrides.1.parameters.load_ohm=6"));
 
     cr_expect_eq(value(s, 0, "load_ohm"), 5);
     cr_expect_eq(value(s, 1, "load_ohm"), 6);
@@ -687,9 +680,9 @@ Test(scenario, all_the_configs_load)
 Test(scenario, a_thousand_converters)
 {
     struct hil_scenario *s =
-        load(SMALL, SETS("converters.count=1000", "converters.tolerance.percent=3"));
+        load(SMALL, SETS("nodes.converter.count=1000", "components.converter.tolerance.percent=3"));
 
-    cr_expect_eq(short_count(s), 1000u);
+    cr_expect_eq(bank_count(s), 1000u);
     expect_nodes(&s->executors[1], 1, 1000);
     expect_round_trip(s);
     hil_scenario_free(s);

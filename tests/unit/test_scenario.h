@@ -14,19 +14,29 @@
 
 #include "harness/models/models.h"
 #include "harness/scenario/scenario.h"
+#include "tests/bank_text.h"
 #include "tests/temporary.h"
 
 enum { MESSAGE_BYTES = 1 << 16 };
 
-/* The shortest scenario, line by line. Tests of mistakes depend on its line numbers. */
-#define LINE_1     "name: small\n"
-#define LINE_2     "duration_s: 0.1\n"
-#define LINE_3_5   "controller:\n  law: pid\n  period_us: 20\n"
-#define LINE_6_9   "converters:\n  count: 3\n  plant: buck\n  period_us: 10\n"
-#define LINE_10_11 "reference:\n  voltage_v: 12\n"
+/* A short scenario, line by line: a controller, and three converters. Tests of mistakes depend on
+ * its line numbers. */
+#define LINE_1    "name: small\n"
+#define LINE_2    "duration_s: 0.1\n"
+#define LINE_3    BANK_NODES("3")
+#define LINE_4_5  BANK_CONTROL
+#define LINE_6_8  "  converter:\n    model: buck\n    node: converter\n"
+#define LINE_9    BANK_CONNECTIONS
+#define LINE_10   "sources: {" BANK_REFERENCE "}\n"
+#define LINE_11   "record: [" BANK_RECORD "]\n"
+#define LINE_12   BANK_MEASURES
+#define BEGINNING LINE_1 LINE_2 LINE_3 LINE_4_5 LINE_6_8
+#define END       LINE_9 LINE_10 LINE_11 LINE_12
+#define SMALL     BEGINNING END
+/* With more lines about the converters' component. */
+#define CONVERTERS(lines) BEGINNING lines END
 /* Places all its nodes in one executor. */
-#define TOGETHER "placement:\n  - {controller: true, converters: 0-2}\n"
-#define SMALL    LINE_1 LINE_2 LINE_3_5 LINE_6_9 LINE_10_11
+#define TOGETHER "placement:\n  - nodes: [controller, converter]\n"
 
 /* Loads a text with some --set (NULL at the end). In `message`, FILE stands for the file's name. */
 static inline int load_text(struct hil_scenario **scenario, const char *text, size_t length,

@@ -3,7 +3,7 @@
 #include "harness/scenario/system.h"
 #include "test_scenario.h"
 
-/* SMALL has 11 lines, so `faults:` is line 12, and a fault named a is line 13. */
+/* SMALL has 12 lines, so `faults:` is line 13, and a fault named a is line 14. */
 #define FAULT(text) SMALL "faults:\n  a: " text "\n"
 
 /* Two nodes with one component each. Their names have no number. */
@@ -136,94 +136,94 @@ Test(scenario_faults, mistakes_are_told_with_their_places)
     static const struct {
         const char *fault, *said;
     } mistakes[] = {
-        {"{kind: stuck}", "13:3: faults.a is of 0 things; allowed: one of signal, nodes, "
+        {"{kind: stuck}", "14:3: faults.a is of 0 things; allowed: one of signal, nodes, "
                           "component, or a link from, to\n"},
         {"{signal: 'control[1].duty', nodes: controller, kind: stuck}",
-         "13:3: faults.a is of 2 things; allowed: one of"},
+         "14:3: faults.a is of 2 things; allowed: one of"},
         {"{from: controller, kind: freeze}",
-         "13:3: faults.a has no receivers; required with from: to\n"},
+         "14:3: faults.a has no receivers; required with from: to\n"},
         {"{nodes: controller, to: controller, kind: stall}",
-         "13:30: faults.a.to has no senders; required with to: from\n"},
-        {"{nodes: controller}", "13:6: faults.a.kind is missing"},
-        {"{nodes: controller, kind: stal}", "13:32: faults.a.kind is 'stal'"},
+         "14:30: faults.a.to has no senders; required with to: from\n"},
+        {"{nodes: controller}", "14:6: faults.a.kind is missing"},
+        {"{nodes: controller, kind: stal}", "14:32: faults.a.kind is 'stal'"},
         {"{nodes: controller, kind: stuck}",
-         "13:32: faults.a.kind is stuck, which does not go with nodes; allowed: stall, slow, "
+         "14:32: faults.a.kind is stuck, which does not go with nodes; allowed: stall, slow, "
          "crash, restart\n"},
         {"{signal: 'control[1].duty', kind: loss}",
-         "13:40: faults.a.kind is loss, which does not go with signals; allowed: stuck, bias, "
+         "14:40: faults.a.kind is loss, which does not go with signals; allowed: stuck, bias, "
          "gain, noise, drift, spike, dropout, quantise, delay\n"},
         {"{signal: 'control[1].duty', kind: bias}",
-         "13:3: faults.a is bias without a value; required: value\n"},
-        {"{signal: 'control[1].duty', kind: bias, value: x}", "13:53: faults.a.value is 'x'"},
+         "14:3: faults.a is bias without a value; required: value\n"},
+        {"{signal: 'control[1].duty', kind: bias, value: x}", "14:53: faults.a.value is 'x'"},
         {"{signal: 'control[1].duty', kind: bias, value: 1, factor: 2}",
-         "13:64: faults.a.factor goes with other kinds than bias; allowed with bias: value\n"},
+         "14:64: faults.a.factor goes with other kinds than bias; allowed with bias: value\n"},
         {"{nodes: controller, kind: stall, seed: 2}",
-         "13:45: faults.a.seed goes with other kinds than stall; allowed with stall: none of these "
+         "14:45: faults.a.seed goes with other kinds than stall; allowed with stall: none of these "
          "numbers\n"},
         {"{signal: 'control[1].duty', kind: quantise, value: 0}",
-         "13:57: faults.a.value is 0; allowed: above 0, the step from one value to the next\n"},
+         "14:57: faults.a.value is 0; allowed: above 0, the step from one value to the next\n"},
         {"{signal: 'control[1].duty', kind: noise, value: -1}",
-         "13:54: faults.a.value is -1; allowed: 0 or above, a standard deviation\n"},
+         "14:54: faults.a.value is -1; allowed: 0 or above, a standard deviation\n"},
         {"{signal: 'control[1].duty', kind: spike, value: 1, probability: 2}",
-         "13:70: faults.a.probability is '2'; allowed: a number, 0 to 1\n"},
+         "14:70: faults.a.probability is '2'; allowed: a number, 0 to 1\n"},
         {"{from: controller, to: 'converter[*]', kind: delay, delay_us: 1e9}",
-         "13:68: faults.a.delay_us is 50000000 steps of its node; allowed: up to 1000000 steps\n"},
-        {"{signal: 'control[9].duty', kind: stuck}", "13:15: 'control[9]' is none of the 3"},
+         "14:68: faults.a.delay_us is 50000000 steps of its node; allowed: up to 1000000 steps\n"},
+        {"{signal: 'control[9].duty', kind: stuck}", "14:15: 'control[9]' is none of the 3"},
         {"{signal: 'control[1].dutty', kind: stuck}",
-         "13:15: control, a pid, has no signal 'dutty' (did you mean 'duty'?)"},
+         "14:15: control, a pid, has no signal 'dutty' (did you mean 'duty'?)"},
         {"{signal: 'control[1].duty', kind: stuck, after: {signal: 'converter[1].current_a', "
          "above: "
          "1}}",
-         "13:63: the node controller does not have converter[1].current_a; allowed: signals of its "
+         "14:63: the node controller does not have converter[1].current_a; allowed: signals of its "
          "components, and outputs that are sent to it\n"},
         {"{signal: 'control[1].duty', kind: stuck, after: {signal: 'control[1].duty'}}",
-         "13:63: faults.a.after.signal has no level; required: one of above, below\n"},
+         "14:63: faults.a.after.signal has no level; required: one of above, below\n"},
         {"{signal: 'control[1].duty', kind: stuck, after: {source: load, above: 3}}",
-         "13:76: faults.a.after.above goes with signal alone\n"},
+         "14:76: faults.a.after.above goes with signal alone\n"},
         {"{signal: 'control[1].duty', kind: stuck, after: {source: lod}}",
-         "13:63: faults.a.after.source is 'lod', which is not a source with steps"},
+         "14:63: faults.a.after.source is 'lod', which is not a source with steps"},
         {"{signal: 'control[1].duty', kind: stuck, after: {fault: b}}",
-         "13:62: faults.a.after.fault is 'b', which is not a fault before this one"},
+         "14:62: faults.a.after.fault is 'b', which is not a fault before this one"},
         {"{signal: 'control[1].duty', kind: stuck, after: {fault: b, source: c}}",
-         "13:54: faults.a.after names 2 things; allowed: one of source, fault, signal, event\n"},
+         "14:54: faults.a.after names 2 things; allowed: one of source, fault, signal, event\n"},
         {"{signal: 'control[1].duty', kind: stuck, after: {}}",
-         "13:54: faults.a.after names 0 things; allowed: one of"},
+         "14:54: faults.a.after names 0 things; allowed: one of"},
         {"{signal: 'control[1].duty', kind: stuck, after: {event: safe}}",
-         "13:62: faults.a.after.event is of nothing; required: of\n"},
+         "14:62: faults.a.after.event is of nothing; required: of\n"},
         {"{signal: 'control[1].duty', kind: stuck, after: {event: sad, of: controller}}",
-         "13:62: faults.a.after.event is 'sad' (did you mean 'old'?); "
+         "14:62: faults.a.after.event is 'sad' (did you mean 'old'?); "
          "allowed: old, new, safe, run, failed\n"},
         {"{signal: 'control[1].duty', kind: stuck, after: {event: safe, of: 'converter[*]'}}",
-         "13:72: faults.a.after.of is 3 nodes; allowed: one\n"},
+         "14:72: faults.a.after.of is 3 nodes; allowed: one\n"},
         {"{signal: 'control[1].duty', kind: stuck, after: {event: failed, of: controller}}",
-         "13:74: there is no component 'controller'"},
+         "14:74: there is no component 'controller'"},
         {"{signal: 'control[1].duty', kind: stuck, after: {event: old, of: "
          "'control[1].voltage_v'}}",
-         "13:71: faults.a.after.of is control[1].voltage_v, which has no age limit; allowed: "
+         "14:71: faults.a.after.of is control[1].voltage_v, which has no age limit; allowed: "
          "inputs "
          "with one\n"},
         {"{signal: 'control[1].duty', kind: stuck, at_s: 0.1}",
-         "13:53: faults.a.at_s makes it begin at 0.1 s; allowed: before the run ends, at 0.1 s\n"},
+         "14:53: faults.a.at_s makes it begin at 0.1 s; allowed: before the run ends, at 0.1 s\n"},
         {"{signal: 'control[1].duty', kind: stuck, duration_s: 0}",
-         "13:59: faults.a.duration_s is '0'"},
+         "14:59: faults.a.duration_s is '0'"},
         {"{nodes: 'converter[1]', kind: crash, duration_s: 0.01}",
-         "13:55: faults.a.duration_s does not go with crash; allowed: with restart\n"},
+         "14:55: faults.a.duration_s does not go with crash; allowed: with restart\n"},
         {"{nodes: 'converter[1]', kind: restart, duration_s: 0.01}",
-         "13:36: faults.a.kind is restart, but on_lost is end; allowed: with on_lost: restart\n"},
+         "14:36: faults.a.kind is restart, but on_lost is end; allowed: with on_lost: restart\n"},
         {"{nodes: 'converter[1]', kind: restart}",
-         "13:3: faults.a has no duration_s; required with restart\n"},
+         "14:3: faults.a has no duration_s; required with restart\n"},
         {"{from: 'converter[1]', to: 'converter[0]', kind: freeze}",
-         "13:13: faults.a.from and to are 'converter[1]' and 'converter[0]', between which there "
+         "14:13: faults.a.from and to are 'converter[1]' and 'converter[0]', between which there "
          "is no link;"},
         {"{component: 'converter[*]', kind: tune, parameter: capacitance_f}",
-         "13:3: faults.a has neither value nor factor; required with tune: one of value, factor\n"},
+         "14:3: faults.a has neither value nor factor; required with tune: one of value, factor\n"},
         {"{component: 'converter[*]', kind: tune, factor: 2}",
-         "13:3: faults.a names no parameter; required with tune: parameter\n"},
+         "14:3: faults.a names no parameter; required with tune: parameter\n"},
         {"{component: 'converter[*]', kind: tune, parameter: capacitance, factor: 2}",
-         "13:57: faults.a.parameter is 'capacitance', which is no parameter of the model buck (did "
+         "14:57: faults.a.parameter is 'capacitance', which is no parameter of the model buck (did "
          "you mean 'capacitance_f'?); allowed: inductance_h, capacitance_f,"},
         {"{component: 'converter[*]', kind: tune, parameter: capacitance_f, factor: -2}",
-         "13:80: faults.a.factor makes capacitance_f -0.00094; allowed: 1e-9 to 1 F\n"},
+         "14:80: faults.a.factor makes capacitance_f -0.00094; allowed: 1e-9 to 1 F\n"},
     };
 
     for (unsigned i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {

@@ -101,13 +101,16 @@ Test(scenario_hostile, directives)
 /* Of mistakes in well-formed text only a hundred are reported. */
 Test(scenario_hostile, lists_and_mappings)
 {
-    expect_soon(SMALL "placement:\n", "  - {}\n",
-                "FILE:13:3: placement is a list of 149765; allowed: a list of up to 10001\n");
-    expect_soon(SMALL "fabric: verbs\nverbs:\n  nodes:\n", "    - {converters: 0-2, address: a}\n",
-                "FILE:15:5: verbs.nodes is a list of ");
-    expect_soon(LINE_1 LINE_2 LINE_3_5 LINE_10_11 LINE_6_9 "  overrides:\n", "    - {q: 1}\n",
-                "FILE:13:5: converters.overrides is a list of ");
-    expect_soon(SMALL "  changes:\n", "    - 1\n", "FILE:13:7: reference.changes.0 is '1'; ");
+    expect_soon(SMALL "placement:\n", "  - {}\n", "FILE:14:5: placement.0.nodes is missing; ");
+    expect_soon(
+        SMALL "fabric: verbs\nverbs:\n  nodes:\n", "    - {nodes: converter, address: a}\n",
+        "FILE:17:15: 'converter' gives the node converter[0] an address for the second time; ");
+    expect_soon(LINE_1 LINE_2 LINE_3 END LINE_4_5 LINE_6_8 "    overrides:\n", "      - {q: 1}\n",
+                "FILE:14:10: unknown key 'q' in components.converter.overrides.0; ");
+    expect_soon(BEGINNING LINE_9 LINE_11 LINE_12
+                "sources:\n  r:\n    to: control.reference_v\n    steps:\n      initial: 1\n"
+                "      changes:\n",
+                "      - 1\n", "FILE:18:9: sources.r.steps.changes.0 is '1'; ");
     expect_soon("", "k%d: 1\n", "FILE:1:1: unknown key 'k0' in the scenario; ");
     expect_soon("{", "a,", "FILE:2:1: not YAML: ");
     expect_soon("", "name: x\n", "FILE:2:1: key 'name' for the second time in the scenario; ");

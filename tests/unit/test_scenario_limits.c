@@ -3,7 +3,7 @@
 #include "harness/scenario/system.h"
 #include "test_scenario.h"
 
-/* SMALL has 11 lines, so `limits:` is line 12, and a limit named a is line 13. */
+/* SMALL has 12 lines, so `limits:` is line 13, and a limit named a is line 14. */
 #define LIMIT(text) SMALL "limits:\n  a: " text "\n"
 
 static const struct hil_limit *limit_of(struct hil_scenario **scenario, const char *text)
@@ -66,11 +66,11 @@ Test(scenario_limits, a_faulted_signal_is_judged_as_it_is_or_as_it_would_be)
     cr_expect_str_eq(name, "control[1].original_voltage_v");
     hil_scenario_free(s);
     expect_refusal(LIMIT("{signal: 'control[0].original_voltage_v', max: 1}") BIAS,
-                   "FILE:13:15: no fault acts on control[0].voltage_v, so it has no original "
+                   "FILE:14:15: no fault acts on control[0].voltage_v, so it has no original "
                    "value; allowed: signals of `faults`");
 }
 
-/* The general form, with a record of a node's own signals and of another node's. */
+/* A scenario with a record of a node's own signals and of another node's. */
 Test(scenario_limits, a_signal_is_judged_where_its_own_node_records_it)
 {
     static const char text[] =
@@ -113,59 +113,59 @@ Test(scenario_limits, mistakes_are_told_with_their_places)
         const char *text, *said;
     } mistakes[] = {
         {LIMIT("{measure: output, max: 1}"),
-         "FILE:13:16: there is no measure 'output' (did you mean 'output_v'?); allowed: output_v, "
+         "FILE:14:16: there is no measure 'output' (did you mean 'output_v'?); allowed: output_v, "
          "voltage_v\n"},
         {LIMIT("{measure: 'voltage_v[3]', max: 1}"),
-         "FILE:13:16: 'voltage_v[3]' is none of the 3 measures called voltage_v; allowed: "
+         "FILE:14:16: 'voltage_v[3]' is none of the 3 measures called voltage_v; allowed: "
          "voltage_v, or voltage_v[0] to voltage_v[2]\n"},
         {LIMIT("{measure: output_v, overshot_pct: 1}"),
-         "FILE:13:26: unknown key 'overshot_pct' in limits.a (did you mean 'overshoot_pct'?)\n"},
+         "FILE:14:26: unknown key 'overshot_pct' in limits.a (did you mean 'overshoot_pct'?)\n"},
         {LIMIT("{measure: output_v, ripple: -1}"),
-         "FILE:13:34: limits.a.ripple is '-1'; allowed: a number, at least 0\n"},
+         "FILE:14:34: limits.a.ripple is '-1'; allowed: a number, at least 0\n"},
         {LIMIT("{measure: output_v, missed_percent: 1}"),
-         "FILE:13:42: limits.a.missed_percent is not a bound of a measure; allowed: overshoot_pct, "
+         "FILE:14:42: limits.a.missed_percent is not a bound of a measure; allowed: overshoot_pct, "
          "settling_ms, recovery_ms, dip_pct, rise_pct, ripple, rms_error, steady_error, "
          "rise_time_ms, min, max\n"},
         {LIMIT("{nodes: controller, dip_pct: 1}"),
-         "FILE:13:35: limits.a.dip_pct is not a bound of nodes; allowed: missed_percent, late_us, "
+         "FILE:14:35: limits.a.dip_pct is not a bound of nodes; allowed: missed_percent, late_us, "
          "step_us\n"},
         {LIMIT("{measure: output_v}"),
-         "FILE:13:3: limits.a bounds nothing; allowed: at least one of overshoot_pct, "},
+         "FILE:14:3: limits.a bounds nothing; allowed: at least one of overshoot_pct, "},
         {LIMIT("{max: 1}"),
-         "FILE:13:3: limits.a is of 0 things; allowed: one of measure, signal, nodes, or a link "
+         "FILE:14:3: limits.a is of 0 things; allowed: one of measure, signal, nodes, or a link "
          "from, to\n"},
         {LIMIT("{measure: output_v, nodes: controller, max: 1}"),
-         "FILE:13:3: limits.a is of 2 things; "},
+         "FILE:14:3: limits.a is of 2 things; "},
         {LIMIT("{measure: output_v, min: 2, max: 1}"),
-         "FILE:13:31: min is 2; allowed: up to max, which is 1\n"},
+         "FILE:14:31: min is 2; allowed: up to max, which is 1\n"},
         {LIMIT("{signal: 'converter[0].current_a', max: 1}"),
-         "FILE:13:15: converter[0].current_a is not recorded; allowed: signals that `record` "
+         "FILE:14:15: converter[0].current_a is not recorded; allowed: signals that `record` "
          "names"},
         {LIMIT("{signal: 'voltage_v[0]', max: 1}"),
-         "FILE:13:15: the measure voltage_v[0] is not recorded; "},
+         "FILE:14:15: the measure voltage_v[0] is not recorded; "},
         {LIMIT("{signal: output_v, max: 1, from_s: 0.2}"),
-         "FILE:13:41: limits.a.from_s is 0.2; allowed: before the run ends, at 0.1 s\n"},
+         "FILE:14:41: limits.a.from_s is 0.2; allowed: before the run ends, at 0.1 s\n"},
         {LIMIT("{signal: output_v, max: 1, from_s: 0.05, to_s: 0.04}"),
-         "FILE:13:53: limits.a.to_s is 0.04; allowed: from 0.05 s on, where the window begins\n"},
+         "FILE:14:53: limits.a.to_s is 0.04; allowed: from 0.05 s on, where the window begins\n"},
         {LIMIT("{signal: output_v, max: 1, events: later}"),
-         "FILE:13:41: limits.a.events goes with measure alone\n"},
+         "FILE:14:41: limits.a.events goes with measure alone\n"},
         {LIMIT("{signal: output_v, step: {at_s: 0.09, within_ms: 20, from: {min: 1}, to: {}}}"),
-         "FILE:13:79: the band has no end; required: min, max, or both\n"
-         "FILE:13:38: at_s and within_ms come to 0.11 s; allowed: up to 0.1 s, "},
+         "FILE:14:79: the band has no end; required: min, max, or both\n"
+         "FILE:14:38: at_s and within_ms come to 0.11 s; allowed: up to 0.1 s, "},
         {LIMIT("{signal: output_v, like: {csv: {file: none.csv, column: v}, absolute: 1}}"),
-         "FILE:13:44: 'none.csv' cannot be read (No such file or directory); allowed: a CSV "
+         "FILE:14:44: 'none.csv' cannot be read (No such file or directory); allowed: a CSV "
          "file, "},
         {LIMIT("{signal: output_v, like: {absolute: 1}}"),
-         "FILE:13:31: limits.a.like is of neither; allowed: one of csv, record\n"},
+         "FILE:14:31: limits.a.like is of neither; allowed: one of csv, record\n"},
         {LIMIT("{from: controller, to: controller, age_us: {max: 1}}"),
-         "FILE:13:13: limits.a.from and to are 'controller' and 'controller', between which there "
+         "FILE:14:13: limits.a.from and to are 'controller' and 'controller', between which there "
          "is no link; "},
         {LIMIT("{from: 'converter[0]', to: controller, age_us: {max: 1}}"),
-         "FILE:13:13: limits.a.from and to are 'converter[0]' and 'controller', "},
+         "FILE:14:13: limits.a.from and to are 'converter[0]' and 'controller', "},
         {LIMIT("{nodes: controller, late_us: {}}"),
-         "FILE:13:35: limits.a.late_us bounds nothing; allowed: at least one of p50, p99, "},
+         "FILE:14:35: limits.a.late_us bounds nothing; allowed: at least one of p50, p99, "},
         {LIMIT("{nodes: controller, late_us: {p90: 1}}"),
-         "FILE:13:36: unknown key 'p90' in limits.a.late_us (did you mean 'p50'?); "},
+         "FILE:14:36: unknown key 'p90' in limits.a.late_us (did you mean 'p50'?); "},
     };
 
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)

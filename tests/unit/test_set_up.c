@@ -112,8 +112,8 @@ static void expect_linear(const char *what, unsigned long few, unsigned long man
 
 Test(set_up, is_in_proportion_to_the_converters)
 {
-    const struct counts few = count_set_up("converters.count=20");
-    const struct counts many = count_set_up("converters.count=200");
+    const struct counts few = count_set_up("nodes.converter.count=20");
+    const struct counts many = count_set_up("nodes.converter.count=200");
 
     cr_expect_eq(few.meetings, 2 * 20u, "%lu: one at each end", few.meetings);
     cr_expect_eq(many.meetings, 2 * 200u, "%lu: one at each end", many.meetings);

@@ -8,7 +8,8 @@
 #include "step_rig.h"
 
 #define SHARDS(number)                                                                             \
-    LINE_1 LINE_2 "mode: virtual\n" LINE_3_5 "  shards: " #number "\n" LINE_6_9 LINE_10_11 TOGETHER
+    LINE_1 LINE_2 "mode: virtual\nnodes: {controller: {period_us: 20, shards: " #number            \
+                  "}, converter: {count: 3, period_us: 10}}\n" LINE_4_5 LINE_6_8 END TOGETHER
 
 static const struct hil_shards *shards_of(const struct rig *rig, unsigned node)
 {
@@ -128,8 +129,8 @@ Test(shards, end_the_run_where_one_finds_that_it_must)
 {
     struct rig rig;
 
-    open_rig_of(&rig, load(SHARDS(2), SETS("controller.input_age_limit_us=100",
-                                           "controller.on_stale_input=end")));
+    open_rig_of(&rig, load(SHARDS(2), SETS("nodes.controller.input_age_limit_us=100",
+                                           "nodes.controller.on_stale_input=end")));
     play(&rig, 200);
     cr_expect_eq(rig.rc, 0);
     rig.still[3] = true;

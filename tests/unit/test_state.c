@@ -258,7 +258,7 @@ Test(foreign, an_index_is_a_number_in_its_range)
 
 Test(foreign, an_entry_is_in_its_folder)
 {
-    cr_expect(hil_foreign_is_entry("controller.period_us=40"));
+    cr_expect(hil_foreign_is_entry("nodes.controller.period_us=40"));
     cr_expect(hil_foreign_is_entry("...") && hil_foreign_is_entry("m\xc3\xa9tro"));
     cr_expect_not(hil_foreign_is_entry("") || hil_foreign_is_entry(".") ||
                   hil_foreign_is_entry("..") || hil_foreign_is_entry("../x") ||

@@ -1,5 +1,5 @@
 /*
- * Tests the step of a node with small scenarios in the general form: the order of computations, the
+ * Tests the step of a node with small scenarios: the order of computations, the
  * values that cross links, and the values that hold when something is missing. All nodes run in one
  * thread, in the order of virtual time. The tests look at the numbers on which the steps work.
  */

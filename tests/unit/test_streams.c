@@ -1,6 +1,7 @@
 /* Tests which values of a scenario are recorded. */
 #include "test_scenario.h"
 
+#include "../sets.h"
 #include "folder.h"
 #include "harness/h5/trace_reader.h"
 #include "harness/record/streams.h"
@@ -9,7 +10,7 @@ TestSuite(streams, .init = folder_open, .fini = folder_close);
 
 static struct hil_scenario *load_file(const char *path, bool virtual_time)
 {
-    const char *const sets[] = {"recording.converter_decimation=5"};
+    const char *const sets[] = {RECORD_CONVERTERS("5")};
     const struct hil_scenario_options options = {
         .sets = sets, .set_count = 1, .realtime = !virtual_time, .virtual_time = virtual_time};
     struct hil_scenario *scenario;
@@ -118,7 +119,7 @@ Test(streams, of_a_general_scenario)
 Test(streams, nothing_is_recorded)
 {
     struct hil_scenario *scenario =
-        load(SMALL, SETS("recording.decimation=0", "recording.converter_decimation=0"));
+        load(SMALL, SETS("record.0.decimation=0", RECORD_CONVERTERS("0")));
     struct hil_trace_reader *reader = empty_record(scenario);
     unsigned count;
 

@@ -1,5 +1,4 @@
-/* Tests tolerances of components: against those of the converters in the power_controller form, and
- * against what a component's numbers are without one. */
+/* Tests tolerances of components: against what a component's numbers are without one. */
 #include <math.h>
 
 #include "harness/scenario/system.h"
@@ -31,14 +30,13 @@ static const struct hil_feed *feed_of(const struct hil_scenario *s, unsigned com
                 .feeds[c->in + (unsigned)hil_quantity_find(&c->model->inputs, name)];
 }
 
-/* The drawn values of the short form, of which three components are made. */
-Test(tolerance, draws_what_the_converters_of_the_short_form_draw)
+/* An override and a list are two ways to say the same; what is drawn is by the number. */
+Test(tolerance, draws_the_same_beside_overrides_and_lists)
 {
-    struct hil_scenario *converters =
-        load(LINE_1 LINE_2 LINE_3_5 LINE_10_11 LINE_6_9
-             "  tolerance: {percent: 5, seed: 9, multipliers: {esr_ohm: [1.1, 1, 0.9]}}\n"
-             "  overrides: [{id: 1, parameters: {inductance_h: 30e-6}}]\n",
-             NULL);
+    struct hil_scenario *converters = load(
+        CONVERTERS("    tolerance: {percent: 5, seed: 9, multipliers: {esr_ohm: [1.1, 1, 0.9]}}\n"
+                   "    overrides: [{id: 1, parameters: {inductance_h: 30e-6}}]\n"),
+        NULL);
     struct hil_scenario *s =
         load(HEAD "components:\n"
                   "  c:\n"
@@ -127,7 +125,7 @@ Test(tolerance, mistakes_have_their_places)
                    "(did you mean 'esr_ohm'?)");
     expect_mistake("model: buck, inputs: {duty: 0.5}, tolerance: {multipliers: {esr_ohm: 0}}",
                    "FILE:6:85: components.c.tolerance.multipliers.esr_ohm is '0'; allowed: a "
-                   "number above 0, up to 1e+06");
+                   "number above 0, up to 1e6");
     expect_mistake("model: buck, count: 2, inputs: {duty: 0.5}, "
                    "tolerance: {multipliers: {esr_ohm: [1, 2, 3]}}",
                    "is a list of 3, but there are 2 components; allowed: one for all, or a list of "

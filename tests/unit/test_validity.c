@@ -118,7 +118,7 @@ Test(validity, a_loop_that_stood_still_at_the_end)
 /* Here ten periods of the controller are longer than 1 ms. */
 Test(validity, the_bound_of_a_slow_loop_is_ten_periods)
 {
-    open_run(SETS("controller.period_us=5000"));
+    open_run(SETS("nodes.controller.period_us=5000"));
     hil_histogram_add(&state->nodes[0].period, 50000000);
     cr_expect_null(reason(0));
     hil_histogram_add(&state->nodes[0].period, 50000001);

@@ -35,7 +35,7 @@ static const char *whom(const char *here)
 
 Test(waiting, names_nodes_in_ranges)
 {
-    open_scenario(SETS("converters.count=6"));
+    open_scenario(SETS("nodes.converter.count=6"));
     cr_expect_str_eq(whom("000000"), "converter[0-5] in /tmp/here");
     cr_expect_str_eq(whom("101001"), "converter[1], converter[3-4] in /tmp/here");
     cr_expect_str_eq(whom("111110"), "converter[5] in /tmp/here");
@@ -46,7 +46,7 @@ Test(waiting, names_the_controller)
 {
     char text[HIL_WAITING_BYTES];
 
-    open_scenario(SETS("converters.count=6"));
+    open_scenario(SETS("nodes.converter.count=6"));
     members[0] = (struct loco_member){.node = 0};
     members[1] = (struct loco_member){.node = 1};
     node.links.channel.members = members;
@@ -62,10 +62,10 @@ Test(waiting, names_the_controller)
 /* Over RDMA each node is on another machine. */
 Test(waiting, says_where_each_node_is_expected)
 {
-    open_scenario(SETS("converters.count=6", "fabric=verbs", "mode=realtime",
-                       "verbs.nodes=[{controller: true, address: 10.0.0.1}, "
-                       "{converters: 0-1, address: 10.0.0.2}, "
-                       "{converters: 2-5, address: 10.0.0.3}]"));
+    open_scenario(SETS("nodes.converter.count=6", "fabric=verbs", "mode=realtime",
+                       "verbs.nodes=[{nodes: controller, address: 10.0.0.1}, "
+                       "{nodes: 'converter[0-1]', address: 10.0.0.2}, "
+                       "{nodes: 'converter[2-5]', address: 10.0.0.3}]"));
     cr_expect_str_eq(whom("010001"), "converter[0] at 10.0.0.2, port 18516, "
                                      "converter[2-4] at 10.0.0.3, port 18518-18520");
     cr_expect_str_eq(whom("000111"), "converter[0-1] at 10.0.0.2, port 18516-18517, "
@@ -78,7 +78,7 @@ Test(waiting, many_ranges_are_cut)
 {
     char text[HIL_WAITING_BYTES];
 
-    open_scenario(SETS("converters.count=200"));
+    open_scenario(SETS("nodes.converter.count=200"));
     for (unsigned i = 0; i < MANY; i++)
         members[i] = (struct loco_member){.node = 1 + i, .incarnation = i % 2};
     node.links.channel.members = members;

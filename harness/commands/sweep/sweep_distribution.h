@@ -17,8 +17,8 @@ struct sweep_group {
  */
 bool sweep_group_next(const struct sweep *s, struct sweep_group *g);
 
-/* Writes what the group's runs have in common: "controller.period_us=20"; "" if there is only one
- * group. */
+/* Writes what the group's runs have in common: "nodes.controller.period_us=20"; "" if there is only
+ * one group. */
 void sweep_group_name(const struct sweep_group *g, char name[SWEEP_WORDS_BYTES]);
 unsigned sweep_group_passed(const struct sweep_group *g);
 

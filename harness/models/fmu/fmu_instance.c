@@ -248,7 +248,7 @@ static int instance_prepare(struct fmu_instance *i, const struct hil_config *con
         rc = instance_set_strings(i);
     if (!rc)
         rc = instance_set_changed(i, &i->fmu->tables.parameters, config->parameters);
-    if (!rc && config->states) /* a law in the power_controller form has none */
+    if (!rc && config->states) /* a trial may have none */
         rc = instance_set_changed(i, &i->fmu->tables.states, config->states);
     return rc ? rc : instance_did(i, "EnterInitializationMode", speech->enter_initialization(i));
 }

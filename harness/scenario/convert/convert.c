@@ -163,7 +163,7 @@ static void short_source(struct rewriting *x, struct scenario_node *sources, con
     if (!changes)
         return;
     const struct hil_quantities *table =
-        &short_model(x, short_text(x->converters, "plant", ""))->inputs;
+        &short_model(x, scenario_node_get(x->converters, "plant"))->inputs;
     scenario_number_text(initial, table->at[hil_quantity_find(table, input)].value);
     const char *begin = short_text(scenario_node_get(x->converters, "parameters"), input, initial);
     struct scenario_node *source = short_block(x, sources, name, SCENARIO_MAPPING);
@@ -325,21 +325,26 @@ static void short_all(struct rewriting *x, struct scenario_node *root)
 }
 
 int scenario_short_form_rewrite(const struct scenario_node *from, const char *folder,
-                                struct scenario_node **to)
+                                struct scenario_node **to, struct scenario_report *report)
 {
     struct rewriting x = {.from = from,
                           .folder = folder,
+                          .report = report,
                           .controller = scenario_node_get(from, "controller"),
                           .converters = scenario_node_get(from, "converters")};
 
     x.overrides = scenario_node_get(x.converters, "overrides");
+    short_check(from, report);
     *to = scenario_node_new(SCENARIO_MAPPING, NULL, &from->at);
     x.error = *to ? short_open(&x) : -ENOMEM;
     if (!x.error)
         short_all(&x, *to);
     free(x.plants);
+    if (x.error != -ENOMEM && report->mistakes > 0)
+        x.error = -EINVAL;
     if (!x.error)
         return 0;
     scenario_node_free(*to);
+    *to = NULL;
     return x.error;
 }

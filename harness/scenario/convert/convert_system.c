@@ -85,7 +85,7 @@ static void short_law(struct rewriting *x, struct scenario_node *components)
 
     short_move(x, law, "model", x->controller, "law");
     short_say(x, law, "node", "controller");
-    short_keys(x, law, x->converters, KEYS("count"));
+    short_say(x, law, "count", "converter");
     short_say(x, law, "computation_delay", short_text(x->controller, "computation_delay", "true"));
     struct scenario_node *parameters = short_block(x, law, "parameters", SCENARIO_MAPPING);
     short_entries(x, parameters, scenario_node_get(x->controller, "gains"));

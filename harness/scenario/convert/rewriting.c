@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../yaml/scenario_check.h"
+#include "../yaml/scenario_schema.h"
 
 /* --- reading ------------------------------------------------------------------------------- */
 
@@ -28,17 +29,24 @@ bool short_is(const struct scenario_node *block, const char *key, const char *wo
     return strcmp(short_text(block, key, ""), word) == 0;
 }
 
-const struct hil_model *short_model(struct rewriting *x, const char *name)
+const struct hil_model *short_model(struct rewriting *x, const struct scenario_node *name)
 {
-    const struct hil_model *built_in = hil_model_find(name);
+    const struct hil_model *built_in = hil_model_find(name->text ? name->text : "");
     const struct hil_loaded *loaded;
-    char wrong[1024];
+    char wrong[1024] = "there is no such model";
     const struct hil_said said = {wrong, sizeof wrong, NULL};
 
     if (built_in || x->error)
         return built_in;
-    x->error = hil_model_load(&loaded, name, x->folder, NULL, &said);
-    return x->error ? NULL : loaded->model;
+    if (name->text && hil_model_is_provided(name->text)) {
+        x->error = hil_model_load(&loaded, name->text, x->folder, NULL, &said);
+        if (!x->error)
+            return loaded->model;
+    }
+    x->error = x->error ? x->error : -EINVAL;
+    scenario_mistake(x->report, &name->at, "the model is '%.200s', but %s",
+                     name->text ? name->text : "", wrong);
+    return NULL;
 }
 
 bool short_law_takes(const struct rewriting *x, const char *input)
@@ -71,17 +79,43 @@ bool short_any_overrides(const struct rewriting *x, const char *key)
     return false;
 }
 
-int short_open(struct rewriting *x)
+/* The value of a key that must be there. */
+static const struct scenario_node *short_needed(struct rewriting *x,
+                                                const struct scenario_node *block, const char *name,
+                                                const char *key)
 {
-    x->count = (unsigned)short_number(x->converters, "count", 0);
-    x->law = short_model(x, short_text(x->controller, "law", ""));
-    x->plants = calloc(x->count, sizeof(struct hil_model *));
+    const struct scenario_node *value = scenario_node_get(block, key);
+
+    if (value)
+        return value;
+    scenario_mistake(x->report, block ? &block->at : &x->from->at, "%s.%s is missing", name, key);
+    x->error = -EINVAL;
+    return NULL;
+}
+
+static int short_open_plants(struct rewriting *x, const struct scenario_node *common)
+{
+    x->plants = calloc(x->count ? x->count : 1, sizeof(struct hil_model *));
     if (!x->plants)
         return -ENOMEM;
-    for (unsigned i = 0; !x->error && i < x->count; i++)
-        x->plants[i] = short_model(
-            x, short_text(short_override(x, i), "plant", short_text(x->converters, "plant", "")));
+    for (unsigned i = 0; !x->error && i < x->count; i++) {
+        const struct scenario_node *own = scenario_node_get(short_override(x, i), "plant");
+        x->plants[i] = short_model(x, own ? own : common);
+    }
     return x->error;
+}
+
+int short_open(struct rewriting *x)
+{
+    const struct scenario_node *law = short_needed(x, x->controller, "controller", "law");
+    const struct scenario_node *plant = short_needed(x, x->converters, "converters", "plant");
+    const double count = short_number(x->converters, "count", 0);
+
+    if (x->error)
+        return x->error;
+    x->count = count >= 1 && count <= SCENARIO_NODES_MAX ? (unsigned)count : 0;
+    x->law = short_model(x, law);
+    return x->error ? x->error : short_open_plants(x, plant);
 }
 
 /* --- writing ------------------------------------------------------------------------------- */

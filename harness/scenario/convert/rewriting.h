@@ -1,13 +1,15 @@
-/* Reading the short form of a scenario, and writing the general one. */
+/* Reading the short form of a scenario, and writing a scenario of today. */
 #ifndef HIL_REWRITING_H
 #define HIL_REWRITING_H
 
 #include "../../models/models.h"
+#include "../yaml/scenario_report.h"
 #include "../yaml/scenario_tree.h"
 
 struct rewriting {
     const struct scenario_node *from, *controller, *converters, *overrides;
     const char *folder;
+    struct scenario_report *report;
     unsigned count; /* of converters */
     const struct hil_model *law;
     const struct hil_model **plants; /* of each converter */
@@ -20,14 +22,15 @@ struct rewriting {
 const char *short_text(const struct scenario_node *block, const char *key, const char *without);
 double short_number(const struct scenario_node *block, const char *key, double without);
 bool short_is(const struct scenario_node *block, const char *key, const char *word);
-const struct hil_model *short_model(struct rewriting *x, const char *name);
+/* The model of this name. NULL after a mistake, which is reported at the value. */
+const struct hil_model *short_model(struct rewriting *x, const struct scenario_node *name);
 bool short_law_takes(const struct rewriting *x, const char *input);
 bool short_plant_takes(const struct rewriting *x, unsigned i, const char *input);
 
 /* The override of a converter, or NULL. */
 const struct scenario_node *short_override(const struct rewriting *x, unsigned converter);
 bool short_any_overrides(const struct rewriting *x, const char *key);
-/* Finds the models. Returns 0, or a negative errno of memory or of a model. */
+/* Finds the models, and reports those that there are not. Returns 0 or a negative errno. */
 int short_open(struct rewriting *x);
 
 /* --- writing ------------------------------------------------------------------------------- */
@@ -56,6 +59,9 @@ void short_entries(struct rewriting *x, struct scenario_node *to,
 void short_each(struct rewriting *x, struct scenario_node *to, const char *key,
                 double (*number)(const struct rewriting *x, unsigned i));
 #define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Reports keys that the short form does not have. */
+void short_check(const struct scenario_node *root, struct scenario_report *report);
 
 /* --- the parts ----------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /*
- * Converts the general form of a scenario (nodes, components, connections, sources, record,
- * measures, placement) to a struct hil_system. Its tree has been checked against the schema: each
+ * Resolves a scenario (nodes, components, connections, sources, record, measures, placement) to a
+ * struct hil_system. Its tree has been checked against the schema: each
  * key is known, and each value has the right type and range. Mistakes that depend on models, or on
  * two values together, are found here. Each part has its own file; each reports mistakes, and
  * returns 0 or -ENOMEM.

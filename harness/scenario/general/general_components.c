@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../scenario_models.h"
+#include "../yaml/scenario_check.h"
 #include "../yaml/scenario_resolve.h"
 #include "general.h"
 
@@ -18,12 +19,29 @@ static bool component_is_of_array(const struct general *g, const struct scenario
     return found >= 0 && g->nodes.at[found].of > 0;
 }
 
+/* How many there are: a number, or the name of an array of nodes for as many as it has. */
+static unsigned component_count(const struct general *g, const struct scenario_node *said)
+{
+    if (!said)
+        return 0;
+    const int found = hil_names_find(&g->nodes.names, said->text, strlen(said->text));
+    if (scenario_is_number(said->text))
+        return (unsigned)strtoul(said->text, NULL, 10);
+    if (found >= 0 && g->nodes.at[found].of > 0)
+        return g->nodes.at[found].of;
+    scenario_mistake(g->report, &said->at,
+                     "there is no array of nodes '%.60s'; allowed: a number, "
+                     "or the name of an array of nodes",
+                     said->text);
+    return 0;
+}
+
 static int component_group(struct general *g, const struct scenario_entry *entry, unsigned i,
                            unsigned *total)
 {
     const struct scenario_node *block = entry->value, *node = scenario_node_get(block, "node");
     const struct scenario_node *said = scenario_node_get(block, "count");
-    unsigned of = (unsigned)general_number(block, "count", 0), first, last;
+    unsigned of = component_count(g, said), first, last;
     char *name = hil_pool_text(g->system->pool, entry->key);
 
     if (!name)

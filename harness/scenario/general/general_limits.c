@@ -159,9 +159,7 @@ static void limit_not_recorded(const struct limit_entry *e, const struct scenari
             "no fault acts on %s, so it has no original value; allowed: signals of `faults`", name);
     else
         scenario_mistake(e->g->report, &text->at,
-                         "%s is not recorded; allowed: signals that `record` names, or of the "
-                         "power controller's form `recording`",
-                         name);
+                         "%s is not recorded; allowed: signals that `record` names", name);
 }
 
 /* With faults, "motor.original_current_a" is motor.current_a as it would be without them. Returns

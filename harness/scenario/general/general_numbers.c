@@ -82,10 +82,17 @@ static bool component_row(const struct general *g, const struct component_block 
     return true;
 }
 
-/* The value that an entry gives to component `i`; NULL: none, or ~ in a list. */
+static bool component_is_none(const struct scenario_node *value)
+{
+    return value->kind == SCENARIO_SCALAR && value->plain && strcmp(value->text, "~") == 0;
+}
+
+/* The value that an entry gives to component `i`; NULL if it is ~, which gives none. */
 static const struct scenario_node *component_given(const struct component_block *b,
                                                    const struct scenario_node *value, unsigned i)
 {
+    if (component_is_none(value))
+        return NULL;
     if (b->group->of == 0 || value->kind != SCENARIO_SEQUENCE)
         return value;
     const struct scenario_node *one = value->entries[i].value;

@@ -119,18 +119,18 @@ static bool tolerance_draw(const struct tolerance *t)
 static bool tolerance_number(const struct tolerance *t, const char *name,
                              const struct scenario_node *node, double *factor)
 {
-    char found[128];
+    char found[128], most[SCENARIO_NUMBER_BYTES];
 
     if (node->kind == SCENARIO_SCALAR && node->plain && scenario_is_number(node->text)) {
         *factor = strtod(node->text, NULL);
         if (*factor > 0 && *factor <= FACTOR_MAX)
             return true;
     }
+    scenario_number_text(most, FACTOR_MAX);
     scenario_mistake(t->g->report, &node->at,
                      "components.%s.tolerance.multipliers.%s is %s; allowed: a number above 0, up "
-                     "to %g",
-                     t->group->name, name, scenario_node_describe(node, found, sizeof found),
-                     FACTOR_MAX);
+                     "to %s",
+                     t->group->name, name, scenario_node_describe(node, found, sizeof found), most);
     return false;
 }
 

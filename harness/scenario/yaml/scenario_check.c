@@ -5,15 +5,13 @@
 #include <string.h>
 
 #include "../../base/names.h"
-#include "../form/form.h"
 
 enum { PATH_MAX_BYTES = 256, TEXT_MAX = 1024, FIELDS_MAX = 80 };
 
 /* The position in the tree, and what it is checked against. */
 struct check {
-    const struct scenario_schema *schema;
     struct scenario_report *report;
-    char path[PATH_MAX_BYTES]; /* in the notation of --set: converters.overrides.0.id */
+    char path[PATH_MAX_BYTES]; /* in the notation of --set: record.0.signals */
     int error;                 /* -ENOMEM, or 0 */
 };
 
@@ -26,37 +24,17 @@ static void wrong(struct check *check, const struct scenario_node *node,
 {
     char found[128], allowed[TEXT_MAX + 64];
 
-    scenario_say_allowed(check->schema, scenario_key_find(check->schema, check->path), value,
-                         allowed, sizeof(allowed));
+    scenario_say_allowed(scenario_key_find(check->path), value, allowed, sizeof(allowed));
     scenario_mistake(check->report, &node->at, "%s is %s%s; allowed: %s",
                      check->path[0] == '\0' ? "the scenario" : check->path,
                      scenario_node_describe(node, found, sizeof(found)), remark, allowed);
 }
 
-/* " (did you mean 'pid'?)", or the reason why an existing model is not suitable here, or "". */
-static void remark_on(const struct check *check, const char *text, const char *const *words,
-                      size_t count, char *remark, size_t size)
-{
-    const struct hil_model *model = hil_model_find(text);
-    const char *near = scenario_near_miss(text, words, count);
-    const char *key = strrchr(check->path, '.');
-    char why[FORM_WHY_BYTES];
-
-    remark[0] = '\0';
-    if (near != NULL)
-        snprintf(remark, size, " (did you mean '%s'?)", near);
-    else if (model != NULL && key != NULL && strcmp(key, ".plant") == 0 &&
-             !form_plant_fits(model, why))
-        snprintf(remark, size, " (%s)", why);
-    else if (model != NULL && key != NULL && strcmp(key, ".law") == 0 && !form_law_fits(model, why))
-        snprintf(remark, size, " (%s)", why);
-}
-
 static void check_enum(struct check *check, const struct scenario_node *node,
                        const cyaml_schema_value_t *value)
 {
-    const char *words[FIELDS_MAX];
-    char remark[FORM_WHY_BYTES + 8];
+    const char *words[FIELDS_MAX], *near;
+    char remark[128] = "";
     size_t count = 0;
 
     for (; count < value->enumeration.count && count < FIELDS_MAX; count++) {
@@ -64,9 +42,9 @@ static void check_enum(struct check *check, const struct scenario_node *node,
         if (strcmp(words[count], node->text) == 0)
             return;
     }
-    if (hil_model_is_provided(node->text) && hil_model_find(node->text) == NULL)
-        return; /* the reason why it cannot be loaded was reported before */
-    remark_on(check, node->text, words, count, remark, sizeof(remark));
+    near = scenario_near_miss(node->text, words, count);
+    if (near != NULL)
+        snprintf(remark, sizeof(remark), " (did you mean '%s'?)", near);
     wrong(check, node, value, remark);
 }
 
@@ -137,8 +115,7 @@ static void check_missing(struct check *check, const struct scenario_node *node,
         scenario_node_get(node, field->key) != NULL)
         return;
     size_t length = descend(check, field->key);
-    scenario_say_allowed(check->schema, scenario_key_find(check->schema, check->path),
-                         &field->value, allowed, sizeof(allowed));
+    scenario_say_allowed(scenario_key_find(check->path), &field->value, allowed, sizeof(allowed));
     scenario_mistake(check->report, &node->at, "%s is missing; required: %s", check->path, allowed);
     ascend(check, length);
 }
@@ -184,13 +161,6 @@ static void check_mapping(struct check *check, const struct scenario_node *node,
 static void check_list(struct check *check, const struct scenario_node *node,
                        const cyaml_schema_value_t *value)
 {
-    if (value->type == CYAML_SEQUENCE_FIXED && node->count != value->sequence.min) {
-        scenario_mistake(check->report, &node->at,
-                         "%s is a list of %zu; allowed: a list of %u numbers, one for each "
-                         "converter",
-                         check->path, node->count, value->sequence.min);
-        return;
-    }
     if (node->count > value->sequence.max) {
         scenario_mistake(check->report, &node->at,
                          "%s is a list of %zu; allowed: a list of up to %u", check->path,
@@ -212,7 +182,6 @@ static enum scenario_kind kind_of(const cyaml_schema_value_t *value)
     case CYAML_MAPPING:
         return SCENARIO_MAPPING;
     case CYAML_SEQUENCE:
-    case CYAML_SEQUENCE_FIXED:
         return SCENARIO_SEQUENCE;
     default:
         return SCENARIO_SCALAR;
@@ -231,7 +200,7 @@ static void check_scalar(struct check *check, const struct scenario_node *node,
 
     if (value->type == CYAML_ENUM)
         return check_enum(check, node, value);
-    if (scenario_scalar_fits(check->schema, key, value->type, node))
+    if (scenario_scalar_fits(key, value->type, node))
         return;
     if (is_number(value))
         scenario_number_remark(node->text, key->unit, remark);
@@ -257,7 +226,7 @@ static void check_value(struct check *check, const struct scenario_node *node,
     if (value->type == CYAML_IGNORE)
         return;
     if (kind_of(value) == SCENARIO_SCALAR && node->kind != SCENARIO_MAPPING) {
-        const struct scenario_key *key = scenario_key_find(check->schema, check->path);
+        const struct scenario_key *key = scenario_key_find(check->path);
         if (node->kind == SCENARIO_SCALAR)
             check_scalar(check, node, value, key);
         else if (key->each)
@@ -273,10 +242,9 @@ static void check_value(struct check *check, const struct scenario_node *node,
     }
 }
 
-int scenario_check(const struct scenario_schema *schema, const struct scenario_node *root,
-                   struct scenario_report *report)
+int scenario_check(const struct scenario_node *root, struct scenario_report *report)
 {
-    struct check check = {.schema = schema, .report = report};
-    check_value(&check, root, &schema->top);
+    struct check check = {.report = report};
+    check_value(&check, root, &scenario_top);
     return check.error;
 }

@@ -11,8 +11,7 @@
  * of its range. Values are not compared with each other. libcyaml can load a tree without mistakes.
  * Returns 0, even with mistakes, or -ENOMEM.
  */
-int scenario_check(const struct scenario_schema *schema, const struct scenario_node *root,
-                   struct scenario_report *report);
+int scenario_check(const struct scenario_node *root, struct scenario_report *report);
 
 /* Whether the text can be the name of a node, a component, a source or a measure; and the rule in
  * words. */
@@ -23,12 +22,12 @@ extern const char scenario_names_allowed[];
 bool scenario_is_number(const char *text);
 
 /* Whether a scalar is written as its type requires, and is allowed by its key. */
-bool scenario_scalar_fits(const struct scenario_schema *schema, const struct scenario_key *key,
-                          enum cyaml_type type, const struct scenario_node *node);
+bool scenario_scalar_fits(const struct scenario_key *key, enum cyaml_type type,
+                          const struct scenario_node *node);
 
 /* Describes the allowed values: "a number, 0 to 1e9 us", "realtime, virtual", ... */
-void scenario_say_allowed(const struct scenario_schema *schema, const struct scenario_key *key,
-                          const cyaml_schema_value_t *value, char *text, size_t size);
+void scenario_say_allowed(const struct scenario_key *key, const cyaml_schema_value_t *value,
+                          char *text, size_t size);
 
 /* "0 to 1e9 us" */
 void scenario_say_range(double min, double max, const char *unit, char *text, size_t size);

@@ -4,17 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../form/form.h"
-
 enum { PATH_MAX_BYTES = 256 };
 
-int scenario_add_text(struct scenario_node *block, const char *key, const char *text)
+/* Its place is that of the block in which it was missing. */
+static int defaults_add_text(struct scenario_node *block, const char *key, const char *text)
 {
     return scenario_node_add(block, key, &block->at,
                              scenario_node_new(SCENARIO_SCALAR, text, &block->at));
 }
 
-int scenario_add_default(struct scenario_node *block, const char *key, const char *initial)
+/* {}, [] or a text. */
+static int defaults_add(struct scenario_node *block, const char *key, const char *initial)
 {
     if (strcmp(initial, "{}") == 0)
         return scenario_node_add(block, key, &block->at,
@@ -22,51 +22,49 @@ int scenario_add_default(struct scenario_node *block, const char *key, const cha
     if (strcmp(initial, "[]") == 0)
         return scenario_node_add(block, key, &block->at,
                                  scenario_node_new(SCENARIO_SEQUENCE, NULL, &block->at));
-    return scenario_add_text(block, key, initial);
+    return defaults_add_text(block, key, initial);
 }
 
-static int fill(const struct scenario_schema *schema, struct scenario_node *node,
-                const cyaml_schema_value_t *value, const char *path);
+static int fill(struct scenario_node *node, const cyaml_schema_value_t *value, const char *path);
 
 /* Blocks under names chosen by the scenario. */
-static int fill_named(const struct scenario_schema *schema, struct scenario_node *node,
-                      const cyaml_schema_value_t *value, const char *path)
+static int fill_named(struct scenario_node *node, const cyaml_schema_value_t *value,
+                      const char *path)
 {
     char any[PATH_MAX_BYTES];
     int error = 0;
 
     snprintf(any, sizeof(any), "%s.*", path);
     for (size_t i = 0; error == 0 && i < node->count; i++)
-        error = fill(schema, node->entries[i].value, value, any);
+        error = fill(node->entries[i].value, value, any);
     return error;
 }
 
-static int fill_mapping(const struct scenario_schema *schema, struct scenario_node *node,
-                        const cyaml_schema_value_t *value, const char *path)
+static int fill_mapping(struct scenario_node *node, const cyaml_schema_value_t *value,
+                        const char *path)
 {
     const cyaml_schema_field_t *field = value->mapping.fields;
     int error = 0;
 
     if (scenario_field_is_any(field))
-        return fill_named(schema, node, &field->value, path);
+        return fill_named(node, &field->value, path);
     for (; error == 0 && field->key != NULL; field++) {
         char child[PATH_MAX_BYTES];
         snprintf(child, sizeof(child), "%s%s%s", path, path[0] == '\0' ? "" : ".", field->key);
-        const struct scenario_key *key = scenario_key_find(schema, child);
+        const struct scenario_key *key = scenario_key_find(child);
         if (scenario_node_get(node, field->key) == NULL && key->initial != NULL)
-            error = scenario_add_default(node, field->key, key->initial);
+            error = defaults_add(node, field->key, key->initial);
         struct scenario_node *present = scenario_node_get(node, field->key);
         if (error == 0 && present != NULL)
-            error = fill(schema, present, &field->value, child);
+            error = fill(present, &field->value, child);
     }
     return error;
 }
 
-static int fill(const struct scenario_schema *schema, struct scenario_node *node,
-                const cyaml_schema_value_t *value, const char *path)
+static int fill(struct scenario_node *node, const cyaml_schema_value_t *value, const char *path)
 {
     if (value->type == CYAML_MAPPING && node->kind == SCENARIO_MAPPING)
-        return fill_mapping(schema, node, value, path);
+        return fill_mapping(node, value, path);
     if (value->type != CYAML_SEQUENCE || node->kind != SCENARIO_SEQUENCE ||
         node->count > value->sequence.max) /* the check refuses a longer list */
         return 0;
@@ -74,18 +72,16 @@ static int fill(const struct scenario_schema *schema, struct scenario_node *node
     char entry[PATH_MAX_BYTES];
     snprintf(entry, sizeof(entry), "%s[]", path);
     for (size_t i = 0; i < node->count; i++) {
-        int error = fill(schema, node->entries[i].value, value->sequence.entry, entry);
+        int error = fill(node->entries[i].value, value->sequence.entry, entry);
         if (error != 0)
             return error;
     }
     return 0;
 }
 
-int scenario_fill_defaults(const struct scenario_schema *schema, struct scenario_node *root)
+int scenario_fill_defaults(struct scenario_node *root)
 {
-    int error = schema->form == NULL ? 0 : form_fill_overrides(root);
-
-    return error == 0 ? fill(schema, root, &schema->top, "") : error;
+    return fill(root, &scenario_top, "");
 }
 
 /* --- order ------------------------------------------------------------------------------ */
@@ -104,7 +100,6 @@ static void move_up(struct scenario_node *node, const char *key, size_t to)
     node->entries[to] = entry;
 }
 
-/* Puts the keys in the order of the schema, so that all resolved scenarios have the same order. */
 static void arrange(struct scenario_node *node, const cyaml_schema_value_t *value)
 {
     if (value->type == CYAML_SEQUENCE)
@@ -128,11 +123,7 @@ static void arrange(struct scenario_node *node, const cyaml_schema_value_t *valu
     }
 }
 
-int scenario_fill_derived(const struct scenario_schema *schema, struct scenario_node *root)
+void scenario_arrange(struct scenario_node *root)
 {
-    int error = schema->form == NULL ? 0 : form_fill_derived(schema->form, root);
-
-    if (error == 0)
-        arrange(root, &schema->top);
-    return error;
+    arrange(root, &scenario_top);
 }

@@ -8,17 +8,10 @@
 
 /* Adds each missing key that has a default. Works on a tree with mistakes too. Returns 0 or
  * -ENOMEM. */
-int scenario_fill_defaults(const struct scenario_schema *schema, struct scenario_node *root);
+int scenario_fill_defaults(struct scenario_node *root);
 
-/*
- * Adds values that follow from the rest of a tree without mistakes: the drawn multipliers, and the
- * placement. Also puts all keys in a fixed order. Returns 0 or -ENOMEM.
- */
-int scenario_fill_derived(const struct scenario_schema *schema, struct scenario_node *root);
-
-/* Adds a text, or the value of `initial`: {}, [] or a text. Its place is that of the block in which
- * it was missing. Returns 0 or -ENOMEM. */
-int scenario_add_text(struct scenario_node *block, const char *key, const char *text);
-int scenario_add_default(struct scenario_node *block, const char *key, const char *initial);
+/* Puts all keys of a tree without mistakes in the order of the schema, so that all resolved
+ * scenarios have the same order. */
+void scenario_arrange(struct scenario_node *root);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * The parts that the schemas of both forms of a scenario share: the words of enums, and the blocks
- * of the run.
+ * The words of enums, and the blocks of the run, for the schema of a scenario.
  */
 #ifndef SCENARIO_FIELDS_H
 #define SCENARIO_FIELDS_H
@@ -42,7 +41,6 @@ static const cyaml_strval_t waits[] = {{"spin", HIL_SPIN}, {"hybrid", HIL_HYBRID
     CYAML_FIELD_ENUM(key, STRICT, structure, member, names, CYAML_ARRAY_LEN(names))
 
 extern const cyaml_schema_field_t scenario_validity_fields[], scenario_trace_fields[];
-/* Also for both forms, but read from the tree because their keys are names. */
 extern const cyaml_schema_field_t scenario_limits_fields[], scenario_faults_fields[];
 
 /* The fields that libcyaml loads into a struct scenario_file. */

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "../form/form_schema.h"
 #include "scenario_check.h"
 
 #define NO_RANGE        0, 0, SCENARIO_RANGE, false
@@ -44,13 +43,10 @@ const struct scenario_key scenario_keys[] = {
     {"verbs", "", "{}", NO_RANGE, "The fabric verbs: how the nodes reach each other"},
     {"verbs.nodes", "", "[]", NO_RANGE,
      "Where each node is; with this fabric every node needs one entry"},
-    {"verbs.nodes[].controller", "", "false", NO_RANGE, "The controller is at this address"},
-    {"verbs.nodes[].converters", "", NULL, 0, 0, SCENARIO_IDS, false,
-     "The converters at this address: an id (3) or a range of them (0-9)"},
     {"verbs.nodes[].address", "", NULL, 0, 0, SCENARIO_ADDRESS, false,
      "Address of the RDMA device's network interface; nodes on one machine may share it"},
     {"verbs.port", "", "18515", RANGE(1, 65535),
-     "The controller listens on this port, converter i on this + 1 + i"},
+     "The first node listens on this port, and each later one on the next"},
     {"verbs.completions", "", "inline", NO_RANGE,
      "What polls for completions: each loop itself (inline), or one thread for all loops (polled)"},
     {"verbs.send_depth", "", "128", RANGE(1, 16384),
@@ -69,13 +65,10 @@ const struct scenario_key scenario_keys[] = {
     {"tcp.nodes", "", "[]", NO_RANGE,
      "Where each node is, one entry for every node; without it all are on this machine, at "
      "127.0.0.1"},
-    {"tcp.nodes[].controller", "", "false", NO_RANGE, "The controller is at this address"},
-    {"tcp.nodes[].converters", "", NULL, 0, 0, SCENARIO_IDS, false,
-     "The converters at this address: an id (3) or a range of them (0-9)"},
     {"tcp.nodes[].address", "", NULL, 0, 0, SCENARIO_ADDRESS, false,
      "Address of the machine, IPv4 or IPv6; nodes on one machine may share it"},
     {"tcp.port", "", "18700", RANGE(1, 65535),
-     "The controller listens on this port, converter i on this + 1 + i"},
+     "The first node listens on this port, and each later one on the next"},
     {"tcp.timeout_ms", "ms", "2000", RANGE(10, 1000000),
      "A peer that sends nothing for so long is lost"},
     {"tcp.cpu", "", "-1", CPU,
@@ -84,162 +77,9 @@ const struct scenario_key scenario_keys[] = {
      "What that thread does without work: sleep, or spin, which occupies its core"},
 
     {"network", "", "{}", NO_RANGE, "The network that virtual time simulates"},
-    {"network.latency_up_us", "us", "0", TIME_US(0), "One-way latency, converter to controller"},
-    {"network.latency_down_us", "us", "0", TIME_US(0), "One-way latency, controller to converter"},
     {"network.jitter_us", "us", "0", TIME_US(0),
      "Added to each latency, uniformly distributed between 0 and this"},
     {"network.seed", "", "1", RANGE(0, NUMBER_MAX), "Seed of the jitter"},
-
-    {"controller", "", NULL, NO_RANGE, "The controller node"},
-    {"controller.law", "", NULL, NO_RANGE, "Control law, one instance for each converter"},
-    {"controller.period_us", "us", NULL, TIME_US(0.001), "Time between two steps"},
-    {"controller.phase_us", "us", "0", TIME_US(0), "Time of the first step"},
-    {"controller.realtime_phase_us", "us", "0", TIME_US(0),
-     "Added to phase_us in real time, where steps that are due at the same instant would race"},
-    {"controller.computation_delay", "", "true", NO_RANGE,
-     "Send the duty cycles one step after they were computed"},
-    {"controller.cpu", "", "-1", CPU, "Core that it is pinned to; -1: any"},
-    {"controller.shards", "", "1", RANGE(1, SCENARIO_SHARDS_MAX),
-     "Its links are split among so many threads, each of which needs a core; 1: it has one thread"},
-    {"controller.shard_cpus", "", "[]", CPU,
-     "Where the threads after the first are pinned, an entry for each; -1, or no entries: "
-     "anywhere"},
-    {"controller.priority", "", "80", RANGE(0, 99),
-     "SCHED_FIFO priority; 0: the ordinary scheduler"},
-    {"controller.scheduler", "", "fifo", NO_RANGE,
-     "SCHED_FIFO, SCHED_DEADLINE, or the ordinary scheduler"},
-    {"controller.wait", "", "spin", NO_RANGE,
-     "How to wait for the next step: spin, or sleep until 100 us before and then spin"},
-    {"controller.overrun", "", "skip", NO_RANGE,
-     "What to do with steps that it was too late for: run them, skip them, or end the run"},
-    {"controller.catch_up_limit", "", "0", RANGE(0, 1000),
-     "With catch_up: at most how many times as fast as the clock; 0: as fast as possible"},
-    {"controller.resync_after_us", "us", "0", TIME_US(0),
-     "With catch_up: steps are left out when it is further behind; 0: ten of its periods"},
-    {"controller.input_age_limit_us", "us", "0", TIME_US(0),
-     "A voltage older than this is stale; 0: ten periods of sender and receiver, at least 1 ms"},
-    {"controller.on_stale_input", "", "hold", NO_RANGE,
-     "Continue with the last voltage, send the converter its safe duty cycle, or end the run"},
-    {"controller.age_limit_us", "us", NULL, TIME_US(0.001),
-     "A voltage that is older when the controller takes it is too old; without this key none is"},
-    {"controller.on_old", "", NULL, NO_RANGE,
-     "With age_limit_us: hold the voltage (the default), use old_value instead, send the converter "
-     "its safe duty cycle, or end the run"},
-    {"controller.old_value", "", NULL, NUMBER,
-     "With on_old: value: the voltage until a newer one arrives"},
-    {"controller.bad_inputs_limit", "", "10", RANGE(1, NUMBER_MAX),
-     "After so many voltages in a row that are not numbers the converter is sent its safe duty "
-     "cycle"},
-    {"controller.on_error", "", "end", NO_RANGE,
-     "When a law fails or its output is not a number: end the run, or send its converter the safe "
-     "duty cycle"},
-    {"controller.limits", "", "{}", NO_RANGE, "Limits of the duty cycle"},
-    {"controller.limits.duty_min", "", "0", RANGE(0, 1), "Smallest duty cycle"},
-    {"controller.limits.duty_max", "", "1", RANGE(0, 1),
-     "Largest duty cycle; greater than duty_min"},
-    {"controller.gains", "", "{}", NO_RANGE, "Gains of the law, with the names in its table below"},
-
-    {"converters", "", NULL, NO_RANGE, "The converter nodes"},
-    {"converters.count", "", NULL, RANGE(1, FORM_CONVERTERS_MAX),
-     "How many there are, numbered from 0"},
-    {"converters.plant", "", NULL, NO_RANGE, "What each converter simulates"},
-    {"converters.period_us", "us", NULL, TIME_US(0.001), "Time between two steps"},
-    {"converters.phase_us", "us", "0", TIME_US(0), "Time of the first step of converter 0"},
-    {"converters.stagger_us", "us", "0", TIME_US(0),
-     "Each converter's first step is this much later than the one of the converter before"},
-    {"converters.cpu", "", "-1", CPU, "Core that they are pinned to; -1: any"},
-    {"converters.priority", "", "80", RANGE(0, 99),
-     "SCHED_FIFO priority; 0: the ordinary scheduler"},
-    {"converters.scheduler", "", "fifo", NO_RANGE,
-     "SCHED_FIFO, SCHED_DEADLINE, or the ordinary scheduler"},
-    {"converters.wait", "", "spin", NO_RANGE,
-     "How to wait for the next step: spin, or sleep until 100 us before and then spin"},
-    {"converters.overrun", "", "catch_up", NO_RANGE,
-     "What to do with steps that they were too late for: run them, skip them, or end the run"},
-    {"converters.catch_up_limit", "", "0", RANGE(0, 1000),
-     "With catch_up: at most how many times as fast as the clock; 0: as fast as possible"},
-    {"converters.resync_after_us", "us", "0", TIME_US(0),
-     "With catch_up: steps are left out when it is further behind; 0: ten of its periods"},
-    {"converters.input_age_limit_us", "us", "0", TIME_US(0),
-     "A duty cycle older than this is stale; 0: ten periods of sender and receiver, at least 1 ms"},
-    {"converters.on_stale_input", "", "hold", NO_RANGE,
-     "Hold the last duty cycle, apply the safe one, or end the run"},
-    {"converters.age_limit_us", "us", NULL, TIME_US(0.001),
-     "A duty cycle that is older when the converter takes it is too old; without this key none is"},
-    {"converters.on_old", "", NULL, NO_RANGE,
-     "With age_limit_us: hold the duty cycle (the default), use old_value instead, apply the safe "
-     "one, or end the run"},
-    {"converters.old_value", "", NULL, RANGE(0, 1),
-     "With on_old: value: the duty cycle until a newer one arrives"},
-    {"converters.bad_inputs_limit", "", "10", RANGE(1, NUMBER_MAX),
-     "After so many duty cycles in a row that are not numbers the safe one is applied"},
-    {"converters.on_error", "", "end", NO_RANGE,
-     "When a plant fails or its output is not a number: end the run, or continue without that "
-     "plant"},
-    {"converters.duty_initial", "", "0", RANGE(0, 1), "Duty cycle until the first one arrives"},
-    {"converters.duty_safe", "", "0", RANGE(0, 1),
-     "Duty cycle to use when an input is stale or bad, or a law has failed; 0: all gates off"},
-    {"converters.parameters", "", "{}", NO_RANGE,
-     "Parameters and constant inputs of the plant, with the names in its table below"},
-    {"converters.initial", "", "{}", NO_RANGE,
-     "Initial states of the plant, with the names in its table below"},
-
-    {"converters.tolerance", "", "{}", NO_RANGE, "How the converters differ from each other"},
-    {"converters.tolerance.percent", "%", "0", RANGE(0, 99),
-     "Spread of the random multipliers: uniform in 1 +- this / 100"},
-    {"converters.tolerance.seed", "", "1", RANGE(0, NUMBER_MAX), "Seed of the random multipliers"},
-    {"converters.tolerance.multipliers", "", "{}", NO_RANGE,
-     "Given multipliers, by the names of parameters and inputs: for each a list with one number "
-     "for each converter"},
-
-    {"converters.overrides", "", "[]", NO_RANGE, "Differences of some converters"},
-    {"converters.overrides[].id", "", NULL, 0, 0, SCENARIO_IDS, false,
-     "The converters: an id (3) or a range of them (3-5)"},
-    {"converters.overrides[].plant", "", NULL, NO_RANGE, "Replaces converters.plant"},
-    {"converters.overrides[].period_us", "us", NULL, TIME_US(0.001),
-     "Replaces converters.period_us"},
-    {"converters.overrides[].phase_us", "us", NULL, TIME_US(0),
-     "Replaces converters.phase_us and the stagger"},
-    {"converters.overrides[].duty_initial", "", NULL, RANGE(0, 1),
-     "Replaces converters.duty_initial"},
-    {"converters.overrides[].parameters", "", NULL, NO_RANGE,
-     "Replaces values of converters.parameters, before the multipliers"},
-    {"converters.overrides[].initial", "", NULL, NO_RANGE, "Replaces values of converters.initial"},
-
-    {"reference", "", NULL, NO_RANGE, "The voltage that each converter should produce"},
-    {"reference.voltage_v", "V", NULL, RANGE(0, 1e6), "Value at the start"},
-    {"reference.changes", "", "[]", NO_RANGE, "Later values, in the order of time"},
-    {"reference.changes[].time_s", "s", NULL, TIME_S(0), "When the change begins"},
-    {"reference.changes[].voltage_v", "V", NULL, RANGE(0, 1e6), "The new value"},
-    {"reference.changes[].ramp_s", "s", "0", TIME_S(0), "Duration of the change; 0: a step"},
-
-    {"load", "", "{}", NO_RANGE, "The load over time; it starts with the plant's load_ohm"},
-    {"load.changes", "", "[]", NO_RANGE, "Later values, in the order of time"},
-    {"load.changes[].time_s", "s", NULL, TIME_S(0), "When the change begins"},
-    {"load.changes[].load_ohm", "Ohm", NULL, RANGE(1e-3, 1e9),
-     "The new value, for a converter without a load_ohm of its own; in proportion for the others"},
-    {"load.changes[].ramp_s", "s", "0", TIME_S(0), "Duration of the change; 0: a step"},
-
-    {"input_voltage", "", "{}", NO_RANGE,
-     "The input voltage over time; it starts with the plant's input_voltage_v"},
-    {"input_voltage.changes", "", "[]", NO_RANGE, "Later values, in the order of time"},
-    {"input_voltage.changes[].time_s", "s", NULL, TIME_S(0), "When the change begins"},
-    {"input_voltage.changes[].input_voltage_v", "V", NULL, RANGE(0, 1e5),
-     "The new value, in proportion as with the load"},
-    {"input_voltage.changes[].ramp_s", "s", "0", TIME_S(0), "Duration of the change; 0: a step"},
-
-    {"recording", "", "{}", NO_RANGE, "What is recorded"},
-    {"recording.voltage", "", "true", NO_RANGE,
-     "Each converter's voltage, in the controller's record"},
-    {"recording.duty", "", "true", NO_RANGE,
-     "Each converter's duty cycle, in the controller's record"},
-    {"recording.decimation", "", "1", RANGE(0, 1e9),
-     "One row for every so many controller steps; 0: none"},
-    {"recording.converter_decimation", "", "0", RANGE(0, 1e9),
-     "Each converter records one row for every so many of its own steps; 0: none"},
-    {"recording.on_error", "", "go_on", NO_RANGE,
-     "When the record can no longer be written, as on a full disk: continue without a record, or "
-     "end the run"},
 
     {"faults", "", "{}", NO_RANGE, "Injected faults, by name"},
     {"faults.*", "", NULL, NO_RANGE,
@@ -438,11 +278,8 @@ const struct scenario_key scenario_keys[] = {
      "Each change of a node's state, and each event of the record"},
 
     {"placement", "", NULL, NO_RANGE,
-     "The executors, which are processes; without it one for the controller on controller.cpu, and "
-     "one for all converters on converters.cpu"},
-    {"placement[].controller", "", "false", NO_RANGE, "It runs the controller"},
-    {"placement[].converters", "", NULL, 0, 0, SCENARIO_IDS, false,
-     "The converters that it runs: an id (3) or a range of them (0-9)"},
+     "The executors, which are processes; without it one for each node or array of nodes, on its "
+     "cpu"},
     {"placement[].cpu", "", "-1", CPU, "Core that it is pinned to; -1: any"},
     {"placement[].priority", "", "80", RANGE(0, 99),
      "SCHED_FIFO priority; 0: the ordinary scheduler"},
@@ -451,7 +288,6 @@ const struct scenario_key scenario_keys[] = {
     {"placement[].wait", "", "spin", NO_RANGE,
      "How to wait for the next step: spin, or sleep until 100 us before and then spin"},
 
-    /* Only in the general form. */
     {"on_record_error", "", "go_on", NO_RANGE,
      "When the record can no longer be written, as on a full disk: continue without a record, or "
      "end the run"},
@@ -504,8 +340,9 @@ const struct scenario_key scenario_keys[] = {
     {"components.*.model", "", NULL, TEXTS, "Its model; `hiloco models` lists the built-in ones"},
     {"components.*.node", "", NULL, TEXT,
      "The node that runs it; NAME[*] puts each one of an array on a node of its own"},
-    {"components.*.count", "", NULL, RANGE(1, SCENARIO_NODES_MAX),
-     "How many there are, numbered from 0; without this key as many as `node` names"},
+    {"components.*.count", "", NULL, 1, SCENARIO_NODES_MAX, SCENARIO_COUNT, false,
+     "How many there are, numbered from 0, or the name of an array of nodes: as many as it has; "
+     "without this key as many as `node` names"},
     {"components.*.width", "", "1", RANGE(1, 65536),
      "Number of places in each wide row of its model"},
     {"components.*.settings", "", NULL, NO_RANGE,
@@ -673,7 +510,7 @@ static char end_of_path(const char *path)
     return end > path ? end[-1] : '\0';
 }
 
-const struct scenario_key *scenario_key_find(const struct scenario_schema *schema, const char *path)
+const struct scenario_key *scenario_key_find(const char *path)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const char end = end_of_path(path);
@@ -682,9 +519,6 @@ const struct scenario_key *scenario_key_find(const struct scenario_schema *schem
     for (unsigned i = 0; i < scenario_key_count; i++)
         if ((key_ends[i] == end || key_ends[i] == '*') && same_path(scenario_keys[i].path, path))
             return &scenario_keys[i];
-    for (unsigned i = 0; i < schema->key_count; i++)
-        if (same_path(schema->keys[i].path, path))
-            return &schema->keys[i];
     return NULL;
 }
 
@@ -727,17 +561,9 @@ static const char *name_in(const char *path, const char *block)
     return at ? at + strlen(block) : NULL;
 }
 
-/* Only keys of the table: the models' keys are never times. */
-static const struct scenario_key *find_own_key(const char *path)
-{
-    static const struct scenario_schema no_models;
-
-    return scenario_key_find(&no_models, path);
-}
-
 double hil_scenario_rounded(const char *path, double value)
 {
-    const struct scenario_key *key = find_own_key(path);
+    const struct scenario_key *key = scenario_key_find(path);
 
     if (!key || key->rule != SCENARIO_WHOLE_NS)
         return value;
@@ -746,11 +572,10 @@ double hil_scenario_rounded(const char *path, double value)
 
 const char *hil_scenario_unit(const char *path)
 {
-    const struct scenario_key *key = find_own_key(path);
+    const struct scenario_key *key = scenario_key_find(path);
     const char *name, *unit = key ? key->unit : NULL;
 
-    if (!unit &&
-        ((name = name_in(path, "controller.gains.")) || (name = name_in(path, ".parameters."))))
+    if (!unit && (name = name_in(path, ".parameters.")))
         unit = unit_of_parameter(name);
     else if (!unit && (name = name_in(path, ".initial.")))
         unit = unit_of_state(name);

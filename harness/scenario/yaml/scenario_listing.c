@@ -12,28 +12,24 @@
 enum { LISTING_PATH_BYTES = 256 };
 
 struct listing {
-    const struct scenario_schema *schema;
     char path[LISTING_PATH_BYTES];
     FILE *to;
 };
 
-/* A block stands for all its keys. docs/validity.md has the same list, which a test compares with
- * this one. */
+/* A block stands for all its keys, and * for any name. docs/validity.md has the same list, which a
+ * test compares with this one. */
 static const char *const by_machine[] = {
     "verbs",
     "tcp",
     "rendezvous",
-    "controller.cpu",
-    "controller.shards",
-    "controller.shard_cpus",
-    "controller.priority",
-    "controller.scheduler",
-    "controller.wait",
-    "converters.cpu",
-    "converters.priority",
-    "converters.scheduler",
-    "converters.wait",
-    "recording",
+    "nodes.*.cpu",
+    "nodes.*.shards",
+    "nodes.*.shard_cpus",
+    "nodes.*.priority",
+    "nodes.*.scheduler",
+    "nodes.*.wait",
+    "record",
+    "on_record_error",
     "limits",
     "validity",
     "trace",
@@ -41,14 +37,23 @@ static const char *const by_machine[] = {
     "hang_limit_s",
 };
 
+/* Whether the path is that of the block, or of a key in it. */
+static bool is_within(const char *path, const char *block)
+{
+    for (; *block != '\0'; block++) {
+        if (*block == '*')
+            path += strcspn(path, ".");
+        else if (*block != *path++)
+            return false;
+    }
+    return *path == '\0' || *path == '.';
+}
+
 bool scenario_listing_leaves_out(const char *path)
 {
-    for (size_t i = 0; i < sizeof(by_machine) / sizeof(by_machine[0]); i++) {
-        const size_t length = strlen(by_machine[i]);
-        if (strncmp(path, by_machine[i], length) == 0 &&
-            (path[length] == '\0' || path[length] == '.'))
+    for (size_t i = 0; i < sizeof(by_machine) / sizeof(by_machine[0]); i++)
+        if (is_within(path, by_machine[i]))
             return true;
-    }
     return false;
 }
 
@@ -64,17 +69,6 @@ static void listing_number(struct listing *l, const struct scenario_key *key, do
     }
     scenario_number_text(text, value + 0.0); /* no -0 */
     fputs(text, l->to);
-}
-
-static void listing_ids(struct listing *l, const char *text)
-{
-    unsigned first = 0, last = 0;
-
-    scenario_ids_parse(text, &first, &last);
-    if (first == last)
-        fprintf(l->to, "%u", first);
-    else
-        fprintf(l->to, "%u-%u", first, last);
 }
 
 /* For a provided model, the listing has its build rather than its path. */
@@ -95,8 +89,6 @@ static void listing_scalar(struct listing *l, const struct scenario_node *node,
     const bool number = type == CYAML_FLOAT || type == CYAML_INT || type == CYAML_UINT;
     if (number || (type == CYAML_IGNORE && scenario_is_number(node->text)))
         listing_number(l, key, strtod(node->text, NULL));
-    else if (key != NULL && key->rule == SCENARIO_IDS)
-        listing_ids(l, node->text);
     else
         listing_text(l, node->text);
     fputc('\n', l->to);
@@ -120,8 +112,7 @@ static void listing_list(struct listing *l, const struct scenario_node *node,
                          const cyaml_schema_value_t *value, const struct scenario_key *key)
 {
     const cyaml_schema_value_t *entry =
-        value->type == CYAML_SEQUENCE || value->type == CYAML_SEQUENCE_FIXED ? value->sequence.entry
-                                                                             : value;
+        value->type == CYAML_SEQUENCE ? value->sequence.entry : value;
 
     for (size_t i = 0; i < node->count; i++) {
         char index[24];
@@ -160,7 +151,7 @@ static void listing_mapping(struct listing *l, const struct scenario_node *node,
             continue;
         const size_t length = listing_descend(l, field->key);
         if (!scenario_listing_leaves_out(l->path))
-            listing_value(l, child, &field->value, scenario_key_find(l->schema, l->path));
+            listing_value(l, child, &field->value, scenario_key_find(l->path));
         l->path[length] = '\0';
     }
 }
@@ -176,15 +167,14 @@ static void listing_value(struct listing *l, const struct scenario_node *node,
         listing_scalar(l, node, value->type, key);
 }
 
-int scenario_listing_make(const struct scenario_schema *schema, const struct scenario_node *root,
-                          struct hil_scenario *scenario)
+int scenario_listing_make(const struct scenario_node *root, struct hil_scenario *scenario)
 {
     struct hil_listing *made = &scenario->listing;
-    struct listing l = {.schema = schema, .to = open_memstream(&made->lines, &made->length)};
+    struct listing l = {.to = open_memstream(&made->lines, &made->length)};
 
     if (l.to == NULL)
         return -ENOMEM;
-    listing_value(&l, root, &schema->top, NULL);
+    listing_value(&l, root, &scenario_top, NULL);
     if (fclose(l.to) != 0)
         return -ENOMEM;
     made->hash = XXH3_64bits(made->lines, made->length);

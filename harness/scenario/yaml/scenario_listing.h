@@ -16,7 +16,6 @@
 bool scenario_listing_leaves_out(const char *path);
 
 /* Makes the listing of a complete tree without mistakes. Returns 0 or -ENOMEM. */
-int scenario_listing_make(const struct scenario_schema *schema, const struct scenario_node *root,
-                          struct hil_scenario *scenario);
+int scenario_listing_make(const struct scenario_node *root, struct hil_scenario *scenario);
 
 #endif

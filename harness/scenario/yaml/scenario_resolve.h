@@ -6,7 +6,7 @@
 
 #include "scenario_schema.h"
 
-/* Fills the parts that both forms share: the run, validity, tracing. Reports mistakes. Returns 0 or
+/* Fills the part about the run: its times, validity, tracing. Reports mistakes. Returns 0 or
  * -ENOMEM. */
 int scenario_resolve_run(struct scenario_node *root, const struct scenario_file *file,
                          struct hil_scenario *scenario, struct scenario_report *report);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "../../base/cpus.h"
-#include "../form/form_schema.h"
 #include "scenario_check.h"
 
 /* Exactly a decimal number: not hexadecimal, which YAML 1.2 and strtod accept, nor .inf. */
@@ -194,23 +193,26 @@ bool scenario_ids_parse(const char *text, unsigned *first, unsigned *last)
     return true;
 }
 
-static bool text_fits(const struct scenario_key *key, unsigned converters, const char *text)
+static bool count_fits(const struct scenario_key *key, const char *text)
 {
-    unsigned first, last;
+    return is_whole_number(text) ? number_fits(key, strtod(text, NULL)) : scenario_name_fits(text);
+}
 
+static bool text_fits(const struct scenario_key *key, const char *text)
+{
     if (key->rule == SCENARIO_TEXT)
         return true;
+    if (key->rule == SCENARIO_COUNT)
+        return count_fits(key, text);
     if (key->rule == SCENARIO_NAME)
         return name_fits(text);
     if (key->rule == SCENARIO_ADDRESS)
         return address_fits(text);
-    if (key->rule == SCENARIO_MEETING)
-        return hil_rendezvous_place_parse(text, &(struct hil_rendezvous_place){.port = 0});
-    return scenario_ids_parse(text, &first, &last) && (converters == 0 || last < converters);
+    return hil_rendezvous_place_parse(text, &(struct hil_rendezvous_place){.port = 0});
 }
 
-bool scenario_scalar_fits(const struct scenario_schema *schema, const struct scenario_key *key,
-                          enum cyaml_type type, const struct scenario_node *node)
+bool scenario_scalar_fits(const struct scenario_key *key, enum cyaml_type type,
+                          const struct scenario_node *node)
 {
     switch (type) {
     case CYAML_FLOAT:
@@ -223,6 +225,6 @@ bool scenario_scalar_fits(const struct scenario_schema *schema, const struct sce
     case CYAML_BOOL:
         return node->plain && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
     default:
-        return !scenario_node_empty(node) && text_fits(key, form_converters(schema), node->text);
+        return !scenario_node_empty(node) && text_fits(key, node->text);
     }
 }

@@ -1,6 +1,5 @@
 /*
- * The schema of the general form, and of the run in both forms. libcyaml loads the part about the
- * run into a struct scenario_file.
+ * The schema of a scenario. libcyaml loads the part about the run into a struct scenario_file.
  */
 #include "scenario_schema.h"
 
@@ -11,7 +10,6 @@
 #include <string.h>
 
 #include "../faults.h"
-#include "../form/form.h"
 #include "../limits.h"
 #include "scenario_fields.h"
 
@@ -56,7 +54,7 @@ const cyaml_schema_field_t scenario_trace_fields[] = {
     CYAML_FIELD_END,
 };
 
-/* --- the general form --------------------------------------------------------------------- */
+/* --- the system --------------------------------------------------------------------------- */
 
 /* These blocks are read from the tree, because their numbers may be lists, and their keys are
  * names. */
@@ -110,12 +108,12 @@ const cyaml_schema_field_t scenario_trace_fields[] = {
 
 static const cyaml_strval_t between[] = {{"line", true}, {"hold", false}};
 
-static const cyaml_schema_field_t general_host_fields[] = {
+static const cyaml_schema_field_t host_fields[] = {
     OF_TYPE("nodes", CYAML_STRING), OF_TYPE("address", CYAML_STRING), CYAML_FIELD_END};
-BLOCKS(general_host);
+BLOCKS(host);
 
-static const cyaml_schema_field_t general_verbs_fields[] = {
-    OF_ENTRIES("nodes", 0, &general_host_entry),
+static const cyaml_schema_field_t verbs_fields[] = {
+    OF_ENTRIES("nodes", 0, &host_entry),
     OF_TYPE("port", CYAML_UINT),
     OF_WORDS("completions", completions),
     OF_TYPE("send_depth", CYAML_UINT),
@@ -126,25 +124,22 @@ static const cyaml_schema_field_t general_verbs_fields[] = {
     CYAML_FIELD_END,
 };
 
-static const cyaml_schema_field_t general_tcp_fields[] = {
-    OF_ENTRIES("nodes", 0, &general_host_entry),
-    OF_TYPE("port", CYAML_UINT),
-    OF_TYPE("timeout_ms", CYAML_UINT),
-    OF_TYPE("cpu", CYAML_INT),
-    OF_WORDS("wait", service_waits),
-    CYAML_FIELD_END,
+static const cyaml_schema_field_t tcp_fields[] = {
+    OF_ENTRIES("nodes", 0, &host_entry), OF_TYPE("port", CYAML_UINT),
+    OF_TYPE("timeout_ms", CYAML_UINT),   OF_TYPE("cpu", CYAML_INT),
+    OF_WORDS("wait", service_waits),     CYAML_FIELD_END,
 };
 
-static const cyaml_schema_field_t general_latency_fields[] = {
+static const cyaml_schema_field_t latency_fields[] = {
     OF_TYPE("from", CYAML_STRING), OF_TYPE("to", CYAML_STRING), OF_TYPE("latency_us", CYAML_FLOAT),
     CYAML_FIELD_END};
-BLOCKS(general_latency);
+BLOCKS(latency);
 
-static const cyaml_schema_field_t general_network_fields[] = {
+static const cyaml_schema_field_t network_fields[] = {
     OF_TYPE("latency_us", CYAML_FLOAT),
     OF_TYPE("jitter_us", CYAML_FLOAT),
     OF_TYPE("seed", CYAML_UINT),
-    OF_ENTRIES("links", 0, &general_latency_entry),
+    OF_ENTRIES("links", 0, &latency_entry),
     CYAML_FIELD_END,
 };
 
@@ -185,7 +180,7 @@ BLOCKS(override);
 static const cyaml_schema_field_t component_fields[] = {
     OF_TYPE("model", CYAML_STRING),
     OF_TYPE("node", CYAML_STRING),
-    MAYBE("count", CYAML_UINT),
+    MAYBE("count", CYAML_STRING),
     OF_TYPE("width", CYAML_UINT),
     MAYBE("settings", CYAML_IGNORE),
     OF_TYPE("parameters", CYAML_IGNORE),
@@ -363,21 +358,21 @@ static const cyaml_schema_field_t limit_fields[] = {
 const cyaml_schema_field_t scenario_limits_fields[] = {
     OF_FIELDS("*", CYAML_FLAG_OPTIONAL, limit_fields), CYAML_FIELD_END};
 
-static const cyaml_schema_field_t general_placement_fields[] = {
+static const cyaml_schema_field_t placement_fields[] = {
     OF_TYPE("nodes", CYAML_STRING),    OF_TYPE("cpu", CYAML_INT), OF_TYPE("priority", CYAML_INT),
     OF_WORDS("scheduler", schedulers), OF_WORDS("wait", waits),   CYAML_FIELD_END,
 };
-BLOCKS(general_placement);
+BLOCKS(placement);
 
 #define ON_RECORD_ERROR                                                                            \
     ENUM("on_record_error", struct scenario_file, on_record_error, record_errors)
 
-static const cyaml_schema_field_t general_fields[] = {
+static const cyaml_schema_field_t top_fields[] = {
     RUN_FIELDS_BEGIN,
     ON_RECORD_ERROR,
-    OF_FIELDS("verbs", 0, general_verbs_fields),
-    OF_FIELDS("tcp", 0, general_tcp_fields),
-    OF_FIELDS("network", 0, general_network_fields),
+    OF_FIELDS("verbs", 0, verbs_fields),
+    OF_FIELDS("tcp", 0, tcp_fields),
+    OF_FIELDS("network", 0, network_fields),
     OF_FIELDS("nodes", 0, node_any),
     OF_FIELDS("components", 0, component_any),
     OF_ENTRIES("connections", 0, &connection_entry),
@@ -387,54 +382,18 @@ static const cyaml_schema_field_t general_fields[] = {
     OF_FIELDS("faults", 0, scenario_faults_fields),
     OF_FIELDS("limits", 0, scenario_limits_fields),
     RUN_FIELDS_END,
-    OF_ENTRIES("placement", CYAML_FLAG_OPTIONAL, &general_placement_entry),
+    OF_ENTRIES("placement", CYAML_FLAG_OPTIONAL, &placement_entry),
     CYAML_FIELD_END,
 };
-const cyaml_schema_value_t scenario_general = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct scenario_file, general_fields)};
+const cyaml_schema_value_t scenario_top = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct scenario_file, top_fields)};
 
-static const cyaml_schema_field_t general_fixed_fields[] = {RUN_FIELDS_BEGIN, ON_RECORD_ERROR,
-                                                            RUN_FIELDS_END, CYAML_FIELD_END};
-static const cyaml_schema_value_t general_fixed = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct scenario_file, general_fixed_fields)};
+static const cyaml_schema_field_t loaded_fields[] = {RUN_FIELDS_BEGIN, ON_RECORD_ERROR,
+                                                     RUN_FIELDS_END, CYAML_FIELD_END};
+const cyaml_schema_value_t scenario_loaded = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct scenario_file, loaded_fields)};
 
 bool scenario_field_is_any(const cyaml_schema_field_t *field)
 {
     return field->key != NULL && strcmp(field->key, "*") == 0;
-}
-
-/* Whether `root` is a scenario in the general form, which has nodes or components. */
-static bool scenario_is_general(const struct scenario_node *root)
-{
-    return scenario_node_get(root, "nodes") != NULL ||
-           scenario_node_get(root, "components") != NULL;
-}
-
-int scenario_schema_open(struct scenario_schema **schema, const struct scenario_node *root)
-{
-    struct scenario_schema *s = calloc(1, sizeof(*s));
-
-    if (s == NULL)
-        return -ENOMEM;
-    s->top = scenario_general;
-    s->loaded = general_fixed;
-    if (!scenario_is_general(root) && form_schema_open(s, root) != 0) {
-        scenario_schema_close(s);
-        return -ENOMEM;
-    }
-    *schema = s;
-    return 0;
-}
-
-void scenario_schema_close(struct scenario_schema *schema)
-{
-    if (schema == NULL)
-        return;
-    form_schema_close(schema->form);
-    for (unsigned i = 0; i < schema->key_count; i++) {
-        free((char *)schema->keys[i].path);
-        free((char *)schema->keys[i].initial);
-    }
-    free(schema->keys);
-    free(schema);
 }

@@ -45,16 +45,15 @@ enum scenario_rule {
     SCENARIO_RANGE,    /* a number in its range; other values are not checked */
     SCENARIO_WHOLE_NS, /* a time in its range that is a whole number of ns */
     SCENARIO_CPU,      /* -1, or a cpu that is allowed here */
-    SCENARIO_IDS,      /* the id of a converter, or a range of ids */
-    SCENARIO_NAME,     /* suitable as the name of a folder */
-    SCENARIO_ADDRESS,  /* an IPv4 or IPv6 address, or a host name */
-    SCENARIO_MEETING,  /* such an address, optionally with a port */
-    SCENARIO_TEXT,     /* any text; references are checked later, when everything is known */
+    SCENARIO_COUNT,   /* how many components; or the name of an array of nodes, as many as it has */
+    SCENARIO_NAME,    /* suitable as the name of a folder */
+    SCENARIO_ADDRESS, /* an IPv4 or IPv6 address, or a host name */
+    SCENARIO_MEETING, /* such an address, optionally with a port */
+    SCENARIO_TEXT,    /* any text; references are checked later, when everything is known */
 };
 
 struct scenario_key {
-    /* "converters.overrides[].id": [] stands for each entry of a list; "nodes.*.cpu": * for any
-     * name. */
+    /* "record[].signals": [] stands for each entry of a list; "nodes.*.cpu": * for any name. */
     const char *path;
     const char *unit;    /* "" if it has none */
     const char *initial; /* the default as YAML; NULL: none */
@@ -64,30 +63,18 @@ struct scenario_key {
     const char *doc; /* one line without a full stop */
 };
 
-/* The keys of every scenario; keys for the models' quantities are added to them. */
+/* Every key of a scenario except the models'. */
 extern const struct scenario_key scenario_keys[];
 extern const unsigned scenario_key_count;
 
-struct scenario_schema {
-    cyaml_schema_value_t top;
-    cyaml_schema_value_t loaded; /* the part that libcyaml loads */
-    struct scenario_key *keys;   /* keys for the models' quantities */
-    unsigned key_count;
-    struct form_schema *form; /* for the power_controller form; NULL: the general form */
-};
-
-extern const cyaml_schema_value_t scenario_general;
+/* The whole schema, and the part that libcyaml loads. */
+extern const cyaml_schema_value_t scenario_top, scenario_loaded;
 
 /* A mapping whose keys are names chosen by the scenario has a single field, with this name. */
 bool scenario_field_is_any(const cyaml_schema_field_t *field);
 
-/* Makes the schema for the scenario in `root`, which may have mistakes. Returns 0 or -ENOMEM. */
-int scenario_schema_open(struct scenario_schema **schema, const struct scenario_node *root);
-void scenario_schema_close(struct scenario_schema *schema);
-
-/* The key at a path ("converters.overrides.0.id", with or without indices), or NULL. */
-const struct scenario_key *scenario_key_find(const struct scenario_schema *schema,
-                                             const char *path);
+/* The key at a path ("record.0.signals", with or without indices), or NULL. */
+const struct scenario_key *scenario_key_find(const char *path);
 
 /* The shortest text with at least six digits that reads back as the same number. */
 enum { SCENARIO_NUMBER_BYTES = 32 };

@@ -52,7 +52,7 @@ void scenario_node_remove(struct scenario_node *node, const char *key);
 /* The value under `key`, or NULL if there is none, or `node` is NULL or not a mapping. */
 struct scenario_node *scenario_node_get(const struct scenario_node *node, const char *key);
 
-/* The node at a dotted path ("converters.overrides.0.id"), or NULL. */
+/* The node at a dotted path ("record.0.signals"), or NULL. */
 struct scenario_node *scenario_node_find(struct scenario_node *root, const char *path);
 
 /* Whether the value is YAML's null: nothing, ~ or null, unquoted. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../../base/cpus.h"
-#include "../form/form_schema.h"
 #include "scenario_check.h"
 
 enum { TEXT_MAX = 1024 };
@@ -35,20 +34,10 @@ static void say_word(char *text, size_t size, const char *word)
     snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", word);
 }
 
-/* For models, lists the built-in ones, and how to name others. */
-static void say_words(const struct scenario_schema *schema, const cyaml_schema_value_t *value,
-                      char *text, size_t size)
+static void say_words(const cyaml_schema_value_t *value, char *text, size_t size)
 {
-    const cyaml_strval_t *words = value->enumeration.strings;
-
     for (uint32_t i = 0; i < value->enumeration.count; i++)
-        if (!hil_model_is_provided(words[i].str))
-            say_word(text, size, words[i].str);
-    if (form_names_models(schema, words)) {
-        char provided[512];
-        hil_models_say_provided(provided, sizeof provided);
-        say_word(text, size, provided);
-    }
+        say_word(text, size, value->enumeration.strings[i].str);
 }
 
 static void scenario_say_fields(const cyaml_schema_field_t *field, char *text, size_t size)
@@ -64,28 +53,19 @@ static void say_number(const struct scenario_key *key, const char *kind, char *t
     snprintf(text, size, "%s%s, %s", kind, key->each ? ", or a list of one for each" : "", range);
 }
 
-static void say_text(const struct scenario_key *key, unsigned count, char *text, size_t size)
+static void say_text(const struct scenario_key *key, char *text, size_t size)
 {
     if (key->rule == SCENARIO_TEXT)
         snprintf(text, size, "a text%s", key->each ? ", or a list of them" : "");
+    else if (key->rule == SCENARIO_COUNT)
+        snprintf(text, size, "a whole number, %.0f to %.0f, or the name of an array of nodes",
+                 key->min, key->max);
     else if (key->rule == SCENARIO_NAME)
         snprintf(text, size, "1 to 64 letters, digits, '.', '_' and '-', the first no '.' or '-'");
     else if (key->rule == SCENARIO_ADDRESS)
         snprintf(text, size, "an address such as 10.0.0.1 but not fe80::1, or the name of a host");
-    else if (key->rule == SCENARIO_MEETING)
+    else
         snprintf(text, size, HIL_RENDEZVOUS_ALLOWED);
-    else if (count > 0)
-        snprintf(text, size, "an id such as 3 or a range such as 3-5, of 0 to %u", count - 1);
-    else
-        snprintf(text, size, "an id such as 3 or a range such as 3-5");
-}
-
-static void say_list(const cyaml_schema_value_t *value, char *text, size_t size)
-{
-    if (value->type == CYAML_SEQUENCE_FIXED)
-        snprintf(text, size, "a list of %u numbers, one for each converter", value->sequence.min);
-    else
-        snprintf(text, size, "a list");
 }
 
 static void say_mapping(const cyaml_schema_value_t *value, char *text, size_t size)
@@ -100,8 +80,8 @@ static void say_mapping(const cyaml_schema_value_t *value, char *text, size_t si
     snprintf(text, size, "a mapping with the keys %s", names);
 }
 
-void scenario_say_allowed(const struct scenario_schema *schema, const struct scenario_key *key,
-                          const cyaml_schema_value_t *value, char *text, size_t size)
+void scenario_say_allowed(const struct scenario_key *key, const cyaml_schema_value_t *value,
+                          char *text, size_t size)
 {
     char allowed[TEXT_MAX];
     cpu_set_t cpus;
@@ -126,16 +106,16 @@ void scenario_say_allowed(const struct scenario_schema *schema, const struct sce
         snprintf(text, size, "true or false");
         break;
     case CYAML_ENUM:
-        say_words(schema, value, text, size);
+        say_words(value, text, size);
         break;
     case CYAML_STRING:
-        say_text(key, form_converters(schema), text, size);
+        say_text(key, text, size);
         break;
     case CYAML_MAPPING:
         say_mapping(value, text, size);
         break;
     default:
-        say_list(value, text, size);
+        snprintf(text, size, "a list");
         break;
     }
 }
