@@ -68,7 +68,7 @@ static int lay_options(struct scenario_node *root, const struct hil_scenario_opt
     if (options == NULL)
         return 0;
     for (size_t i = 0; i < options->set_count; i++)
-        if (scenario_tree_set(root, options->sets[i], report) == -ENOMEM)
+        if (scenario_set_today(root, options->sets[i], report) == -ENOMEM)
             return -ENOMEM;
     if (options->realtime && scenario_tree_set(root, "mode=realtime", report) != 0)
         return -ENOMEM;

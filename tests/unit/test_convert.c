@@ -214,6 +214,47 @@ Test(convert, a_scenario_of_today_stays_as_it_is)
     free(text);
 }
 
+/* --- earlier names of keys -------------------------------------------------------------------- */
+
+static void expect_alike(const char *earlier, const char *const *today)
+{
+    const struct hil_scenario_options old = {.sets = &earlier, .set_count = 1};
+    struct hil_scenario_options new = {.sets = today};
+    struct hil_scenario *a, *b;
+
+    while (today[new.set_count])
+        new.set_count++;
+    cr_assert_eq(
+        hil_scenario_load(&a, "configs/dcdc20-nominal.yaml", &old, message, sizeof message), 0,
+        "%s", message);
+    cr_assert_eq(
+        hil_scenario_load(&b, "configs/dcdc20-nominal.yaml", &new, message, sizeof message), 0,
+        "%s", message);
+    cr_expect_str_eq(a->resolved, b->resolved);
+    hil_scenario_free(a);
+    hil_scenario_free(b);
+}
+
+Test(convert, set_knows_earlier_names)
+{
+    expect_alike("controller.period_us=20", SETS("nodes.controller.period_us=20"));
+    expect_alike("controller.law=pid", SETS("components.control.model=pid"));
+    expect_alike("controller.gains.kp_per_v=0.1",
+                 SETS("components.control.parameters.kp_per_v=0.1"));
+    expect_alike("converters.count=3", SETS("nodes.converter.count=3"));
+    expect_alike("converters.parameters.load_ohm=3",
+                 SETS("components.converter.parameters.load_ohm=3"));
+    expect_alike("converters={count: 2, period_us: 10}",
+                 SETS("nodes.converter={count: 2, period_us: 10}"));
+    expect_alike("converters.duty_initial=0.1", SETS("connections.1.initial=0.1"));
+    expect_alike("recording.decimation=7", SETS("record.0.decimation=7"));
+    expect_alike("reference.voltage_v=11", SETS("sources.reference.constant=11"));
+    expect_alike("converters.duty_safe=0.07",
+                 SETS("components.control.safe={duty: 0.07, enable: 1}",
+                      "components.converter.safe={duty: 0.07, enable: 1}"));
+    expect_alike("converters.duty_safe=0", SETS("components.control.safe.duty=0"));
+}
+
 /* --- mistakes --------------------------------------------------------------------------------- */
 
 static void expect_wrong(const char *set, const char *said)

@@ -18,6 +18,10 @@
  * mistakes. Returns 0 or -ENOMEM. */
 int scenario_rewrite_old_words(struct scenario_node *root);
 
+/* Applies --set, whose key may have its name in the short form. In a tree in that form it is left
+ * as it is. Returns as scenario_tree_set does. */
+int scenario_set_today(struct scenario_node *root, const char *set, struct scenario_report *report);
+
 /* Makes the scenario of today of a tree, whose models are in `folder`. Keys without a value of
  * their own are left out. The result has the places of the values that it has from the tree, and is
  * to be checked. Returns 0, or a negative errno and NULL; mistakes are reported. */
