@@ -1,4 +1,5 @@
 """hiloco.run(), check(), sweep() and compare(), and the objects that they return."""
+import json
 import os
 import pathlib
 import pickle
@@ -23,12 +24,20 @@ def test_a_file_gives_a_run(example):
     assert "passed" in repr(run) and "current_a" in run._repr_html_()
 
 
+ALONE = """
+import json, sys
+import hiloco
+run = hiloco.run(json.loads(sys.argv[1]))
+folder = run.dir
+assert folder.is_dir()
+del run
+assert not folder.parent.exists()
+"""
+
+
 def test_the_temporary_results_go_with_the_run(rc):
-    run = hiloco.run(rc)
-    folder = run.dir
-    assert folder.is_dir()
-    del run
-    assert not folder.parent.exists()
+    """In a process of its own: pytest's plugin keeps the runs of a test until its end."""
+    subprocess.run([sys.executable, "-c", ALONE, json.dumps(rc)], check=True)
 
 
 def test_results_stay_where_they_are_asked_for(rc, tmp_path):
