@@ -89,10 +89,11 @@ Test(together, another_law_is_refused)
                    "components.control.model is pid here and pi there");
 }
 
-Test(together, another_source_is_refused)
+Test(together, another_load_is_refused)
 {
     expect_refusal("--set " NO_LOAD " --set " LOAD_STEPS("[{'time_s':0.1,'value':2}]"), "",
-                   "sources.load", "sources.load");
+                   "components.converter.parameters.load_ohm is ~ here and 2.4 there",
+                   "components.converter.parameters.load_ohm is 2.4 here and ~ there");
 }
 
 /* --- one that leaves ------------------------------------------------------------------------- */
