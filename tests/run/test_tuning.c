@@ -311,8 +311,9 @@ Test(tuning_by_the_clock, a_run_against_the_clock_is_changed_at_a_step)
 {
     const char *out = in_workspace("out");
     struct process p = start_real(
-        out, "--set duration_s=100 --set " REFERENCE_STEPS("[]") " "
-                                                                 "--set record.0.decimation=1");
+        out,
+        "--set duration_s=100 --set sources.reference={'to':control.reference_v,'constant':12} "
+        "--set record.0.decimation=1");
     json_t *answer = set_json("reference=9");
     struct ended e = set("converter[0].esr_ohm=0.05");
 

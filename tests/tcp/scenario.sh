@@ -66,7 +66,7 @@ check "each did at its time, and what was cut was too old" faults_acted "$work/f
 
 # Imitates programs of two versions: a relay changes only the version that each end sends.
 relayed() { # PORT PLACES-OF-CONTROLLER PLACES-OF-CONVERTERS
-    local few=("${slow[@]}" --set nodes.converter.count=3 --set 'components.converter.tolerance={}' --wait 5)
+    local few=("${slow[@]}" --set nodes.converter.count=3 --set 'components.converter.tolerance={}' --wait 15)
     "$build/tcp-relay" 127.9.0.9 127.9.0.1 "$1" 1 0 0 0 100000 4 99 >"$work/relay" & relay=$!
     "$build/converter" "${few[@]}" --set "$3" --id 0-2 2>"$work/first" >&2 & first=$!
     "$build/controller" "${few[@]}" --set "$2" --out "$work/versions" 2>"$work/controller" >&2 &
