@@ -198,7 +198,7 @@ static int analyser_step(void *self, uint64_t t_ns, const double *in, double *ou
         a->begun = true;
     }
     double periods = (t_s - a->begin_s) * a->frequency_hz;
-    if (!a->out[ANALYSER_DONE] &&
+    if (a->out[ANALYSER_DONE] == 0 &&
         periods >= p[ANALYSER_SETTLING] + (a->window + 1) * p[ANALYSER_PERIODS]) {
         analyser_end_window(a);
         if (a->window >= p[ANALYSER_WINDOWS]) {
@@ -206,7 +206,7 @@ static int analyser_step(void *self, uint64_t t_ns, const double *in, double *ou
             periods = 0;
         }
     }
-    const bool going = !a->out[ANALYSER_DONE];
+    const bool going = a->out[ANALYSER_DONE] == 0;
     a->out[ANALYSER_OUTPUT] =
         in[0] + (going ? p[ANALYSER_AMPLITUDE] * sin(2 * M_PI * remainder(periods, 1)) : 0);
     if (going)
