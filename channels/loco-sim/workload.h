@@ -57,6 +57,7 @@ struct loco_sim_workload {
     void (*act)(struct loco_sim_actor *actor);
     unsigned crashes;   /* how often the last node crashes while it acts, restarts and acts again */
     bool dies;          /* the last node dies while it acts, and does not restart */
+    bool parts;         /* an actor cuts a connection, which only the simulator can */
     uint64_t within_ns; /* it crashes or dies within this time after setup; 0: 3,000 */
     unsigned weight;    /* a seed takes as long as so many seeds of other workloads; 0: as one */
 

@@ -156,8 +156,7 @@ static bool run(const struct loco_sim_workload *w, uint64_t seed, enum where whe
 /* Only there a node can be made to die, or a connection to break, within an operation. */
 static bool needs_the_simulator(const struct loco_sim_workload *w)
 {
-    return w->crashes || w->dies || w == &workload_lock_parted || w == &queue_lock_parted ||
-           w == &rw_lock_parted;
+    return w->crashes || w->dies || w->parts;
 }
 
 /* In turn, completions are looked for inline, and by a polling thread. */

@@ -407,4 +407,5 @@ const struct loco_sim_workload workload_lock_parted = {
     .open = parted_open,
     .close = parted_close,
     .act = parted_act,
+    .parts = true,
 };

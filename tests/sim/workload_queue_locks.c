@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "channels/loco/queue_lock.h"
+#include "tests/sim/parted.h"
 #include "tests/sim/workloads.h"
 
 /* A plain counter at another node than the lock's host, kept by the lock. */
@@ -181,19 +182,10 @@ const struct loco_sim_workload queue_lock_mortal = {
 /* --- two participants lose each other, and a third loses neither --------------------------------
  */
 
-/*
- * Node 2 holds the lock, node 0 waits for it, and then node 1 behind node 0. Nodes 0 and 2 lose
- * each other. Node 0 gives up, so node 1, which has lost nobody, must be told.
- */
-enum { CUT_OFF = 0, THIRD = 1, HOLDER = 2 };
-
-/* Static, as all nodes of the simulator are in one process. */
-static bool is_held, is_cut;
-
 static int parted_open(struct loco_manager *m, void *object)
 {
-    is_held = is_cut = false;
-    return loco_queue_lock_init(object, m, NULL, "lock", THIRD, LOCO_ALL, 0);
+    parted_begin();
+    return loco_queue_lock_init(object, m, NULL, "lock", PARTED_THIRD, LOCO_ALL, 0);
 }
 
 static void parted_close(void *object)
@@ -203,25 +195,15 @@ static void parted_close(void *object)
 
 static void parted_act(struct loco_sim_actor *a)
 {
-    if (a->node == HOLDER) {
+    if (a->node == PARTED_HOLDER) {
         LOCO_SIM_EXPECT(a, loco_queue_lock_acquire(a->object) == 0);
-        is_held = true;
-        loco_sim_actor_dawdle(a, 4000);
-        loco_sim_cut(a->mgr->fabric, CUT_OFF, HOLDER);
-        is_cut = true;
-        while (*a->acting > 1)
-            loco_sim_actor_dawdle(a, 100);
-        is_held = false;
+        parted_hold(a);
         loco_queue_lock_release(a->object, LOCO_FENCE_NONE);
         return;
     }
-    while (!is_held)
-        loco_sim_actor_dawdle(a, 100);
-    if (a->node == THIRD)
-        loco_sim_actor_dawdle(a, 1000);
-    LOCO_SIM_EXPECT(a, loco_queue_lock_acquire(a->object) == -ECONNRESET && is_cut);
-    LOCO_SIM_EXPECT(a, loco_queue_lock_try(a->object) == -ECONNRESET);
-    --*a->acting;
+    parted_await(a);
+    const int waited = loco_queue_lock_acquire(a->object);
+    parted_give_up(a, waited, loco_queue_lock_try(a->object));
 }
 
 const struct loco_sim_workload queue_lock_parted = {
@@ -233,4 +215,5 @@ const struct loco_sim_workload queue_lock_parted = {
     .open = parted_open,
     .close = parted_close,
     .act = parted_act,
+    .parts = true,
 };
