@@ -182,7 +182,7 @@ static int prepare(struct loading *l, struct scenario_node *root)
     int error = root->kind == SCENARIO_MAPPING ? lay_options(root, l->options, l->report) : 0;
     int rewritten = scenario_rewrite_old_words(root);
 
-    return error != 0 ? error : rewritten;
+    return rewritten != 0 ? rewritten : error; /* of memory, before a mistake */
 }
 
 static int refuse_short_form(const struct scenario_node *root, struct scenario_report *report)

@@ -24,9 +24,9 @@ static unsigned component_count(const struct general *g, const struct scenario_n
 {
     if (!said)
         return 0;
-    const int found = hil_names_find(&g->nodes.names, said->text, strlen(said->text));
     if (scenario_is_number(said->text))
         return (unsigned)strtoul(said->text, NULL, 10);
+    const int found = hil_names_find(&g->nodes.names, said->text, strlen(said->text));
     if (found >= 0 && g->nodes.at[found].of > 0)
         return g->nodes.at[found].of;
     scenario_mistake(g->report, &said->at,

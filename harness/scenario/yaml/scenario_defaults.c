@@ -1,6 +1,5 @@
 #include "scenario_defaults.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

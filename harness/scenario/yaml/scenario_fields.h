@@ -8,9 +8,8 @@
 
 enum {
     MUST = CYAML_FLAG_DEFAULT,
-    MAY = CYAML_FLAG_OPTIONAL | CYAML_FLAG_POINTER, /* NULL when it is not given */
-    STRICT = CYAML_FLAG_STRICT,                     /* an enum accepts only its words, not their
-                                                     * numbers */
+    STRICT = CYAML_FLAG_STRICT, /* an enum accepts only its words, not their
+                                 * numbers */
 };
 
 static const cyaml_strval_t modes[] = {{"realtime", HIL_REALTIME}, {"virtual", HIL_VIRTUAL}};

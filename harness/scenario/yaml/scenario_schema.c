@@ -3,10 +3,7 @@
  */
 #include "scenario_schema.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../faults.h"
