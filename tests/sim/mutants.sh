@@ -58,8 +58,8 @@ make_mutant() {
             $(objects_of tests/nodes.c channels/loco-sim/{command,explore,history,linear,models}.c) \
             "$build"/libloco.a "${libraries[@]}"
     else
-        $sim_link -o "$dir/soak" "$dir/broken.o" $(objects_of tests/sim/{soak,workload*}.c) \
-            "$build"/libloco-sim.a "$build"/sim/libloco.a "${libraries[@]}"
+        $sim_link -o "$dir/soak" "$dir/broken.o" "$build"/sim/soak.a \
+            "$build"/sim/libloco.a "${libraries[@]}"
     fi
 }
 

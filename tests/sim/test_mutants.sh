@@ -44,10 +44,7 @@ expect 1 'there should be 2 mutants' 2
 
 what='a workload that fails on the sound tree too'
 ${args[2]} -Ichannels -c -o "$tests/broken.o" "$tests/broken.c"
-sources=(tests/sim/{soak,workload*}.c)
-objects=("${sources[@]/#/$build/obj/}")
-${args[3]} -o "$tests/soak" "$tests/broken.o" "${objects[@]/%.c/.o}" \
-    "$build"/libloco-sim.a "$build"/sim/libloco.a "${args[@]:4}"
+${args[3]} -o "$tests/soak" "$tests/broken.o" "$build"/sim/soak.a "$build"/sim/libloco.a "${args[@]:4}"
 SOUND=$tests expect 1 '^ERROR  caught: workload barrier does not pass seed [123] on the sound tree'
 
 what='a fault that the workload does not catch'
