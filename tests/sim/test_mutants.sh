@@ -9,23 +9,19 @@ args=("${@:2}")
 tests=$build/mutants/tests
 failed=0
 
-# mutant NAME WORKLOAD SED: writes a patch of barrier.c, made by SED, that WORKLOAD must catch.
+# mutant NAME WORKLOAD LINE: writes a mutant of barrier_come() that WORKLOAD must catch: LINE comes
+# in place of the fence.
 mutant() {
     rm -rf "$tests"
     mkdir -p "$tests"
-    sed "$3" channels/barrier.c >"$tests/broken.c"
-    {
-        printf 'A test.\nworkload: %s\nseeds: 3\n' "$2"
-        diff -u --label a/channels/barrier.c --label b/channels/barrier.c \
-            channels/barrier.c "$tests/broken.c" || true
-    } >"$tests/$1.patch"
+    printf 'A test.\nworkload: %s\nseeds: 3\nfunction: barrier_come\n-    int %s\n+    int %s\n' \
+        "$2" 'rc = loco_fence_global_timed(b->channel.mgr, timeout_ns);' "$3" >"$tests/$1.mutant"
 }
 
-# expect STATUS TEXT [COUNT]: checks the exit status and the output of mutants.sh with COUNT
-# mutants.
+# expect STATUS TEXT: checks the exit status and the output of mutants.sh.
 expect() {
     local status=0 said
-    said=$(MUTANTS=$tests tests/sim/mutants.sh "${3:-1}" "$build" "${args[@]}" 2>&1) || status=$?
+    said=$(MUTANTS=$tests tests/sim/mutants.sh "$build" "${args[@]}" 2>&1) || status=$?
     if [ "$status" != "$1" ] || ! grep -q "$2" <<<"$said"; then
         printf 'FAILED: %s: expected "%s" and status %s, got %s and:\n%s\n' \
             "$what" "$2" "$1" "$status" "$said"
@@ -33,17 +29,17 @@ expect() {
     fi
 }
 
-unfenced='s/= loco_fence_global_timed(b->channel.mgr, timeout_ns);/= timeout_ns ? 0 : -EPERM;/'
+unfenced='rc = timeout_ns ? 0 : -EPERM;'
 
 what='a fault that the workload catches'
 mutant caught barrier "$unfenced"
 expect 0 '^caught caught: barrier, seed [123] of 3$'
 
-what='a mutant that is missing'
-expect 1 'there should be 2 mutants' 2
-
 what='a workload that fails on the sound tree too'
-${args[2]} -Ichannels -c -o "$tests/broken.o" "$tests/broken.c"
+mkdir "$tests/tree"
+cp -r channels "$tests/tree"
+file=$tests/tree/$(tests/sim/mutate.py "$tests/caught.mutant" "$tests/tree")
+${args[2]} -Ichannels -c -o "$tests/broken.o" "$file"
 ${args[3]} -o "$tests/soak" "$tests/broken.o" "$build"/sim/soak.a "$build"/sim/libloco.a "${args[@]:4}"
 SOUND=$tests expect 1 '^ERROR  caught: workload barrier does not pass seed [123] on the sound tree'
 
@@ -52,28 +48,38 @@ mutant alive owned_var "$unfenced"
 expect 1 '^ALIVE  alive: workload owned_var passes all of 3 seeds$'
 
 what='no fault'
-mutant none barrier '1i /* A comment. */'
+mutant none barrier 'rc = loco_fence_global_timed(b->channel.mgr, timeout_ns); /* A comment. */'
 expect 1 '^ALIVE  none: '
 
 what='a workload that does not exist'
 mutant typo bariier "$unfenced"
 expect 1 "^ERROR  typo: soak does not understand 'workload: bariier'"
 
-what='a patch that does not apply'
+what='a line that the function does not have'
 mutant stale barrier "$unfenced"
-sed -i 's/loco_fence_global/loco_fence_globally/' "$tests/stale.patch"
-expect 1 '^ERROR  stale: the patch does not apply'
+sed -i 's/loco_fence_global/loco_fence_globally/' "$tests/stale.mutant"
+expect 1 '^ERROR  stale: the function is not as the mutant says'
+
+what='a line that the function has twice'
+mutant twice barrier "$unfenced"
+sed -i 's/^-.*/-    if (rc)/; s/barrier_come/var_begin_pulls/' "$tests/twice.mutant"
+expect 1 '^ERROR  twice: the function is not as the mutant says'
+
+what='a function that does not exist'
+mutant nowhere barrier "$unfenced"
+sed -i 's/barrier_come/barrier_goes/' "$tests/nowhere.mutant"
+expect 1 '^ERROR  nowhere: the function is not as the mutant says'
 
 what='a mutant that does not compile'
-mutant wrong barrier 's/= loco_fence_global_timed(b->channel.mgr, timeout_ns);/= nothing;/'
+mutant wrong barrier 'rc = nothing;'
 expect 1 '^ERROR  wrong: '
 
 what='a mutant that crashes'
-mutant crash barrier 's/= loco_fence_global_timed(b->channel.mgr, timeout_ns);/= *(volatile int *)0;/'
+mutant crash barrier 'rc = *(volatile int *)0;'
 expect 1 '^ERROR  crash: workload barrier crashes'
 
 what='a mutant that hangs'
-mutant hang barrier 's/= loco_fence_global_timed(b->channel.mgr, timeout_ns);/= 0; for (volatile int i = 1; i;);/'
+mutant hang barrier 'rc = 0; for (volatile int i = 1; i;);'
 LIMIT=1 expect 1 '^ERROR  hang: workload barrier is over the time limit'
 
 rm -rf "$tests"
