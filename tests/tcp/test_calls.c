@@ -95,3 +95,24 @@ Test(tcp, who_is_answered_by_an_unproven_program_calls_again)
     loco_tcp_close(fabric);
     close(listener);
 }
+
+/* A stranger that says nothing, and one that drips, are sent away after two seconds, whatever the
+ * time-out of the nodes is. */
+Test(tcp, a_stranger_does_not_stay_as_long_as_a_node_may_be_silent)
+{
+    const struct tcp_greeting hello = intruder_greeting(TCP_HELLO);
+    struct loco_fabric *fabric = open_patient();
+    struct pollfd end = {.events = POLLIN};
+    struct end e;
+
+    cr_assert_eq(open_node(&e, fabric, 0, 2), 0);
+    for (unsigned said = 0; said < 2; said++) {
+        end.fd = intruder_call(own_loopback());
+        cr_assert(intruder_say(end.fd, &hello, said));
+        test_moved();
+        cr_expect_eq(poll(&end, 1, 60000), 1, "it stays");
+        cr_expect(intruder_is_cut_off(end.fd));
+    }
+    close_node(&e);
+    loco_tcp_close(fabric);
+}

@@ -406,17 +406,19 @@ void tcp_accept(struct tcp_node *n)
     c->next = n->strangers;
     n->strangers = c;
     n->stranger_count++;
+    atomic_store(&n->tcp->due, true);
     if (tcp_watch(n->tcp, &c->end, EPOLLIN))
         tcp_connection_drop(c);
 }
 
-void tcp_tend_strangers(struct tcp_node *n, uint64_t now)
+bool tcp_tend_strangers(struct tcp_node *n, uint64_t now)
 {
     for (struct tcp_connection *c = n->strangers, *next; c; c = next) {
         next = c->next;
         if (now >= c->until)
             tcp_connection_drop(c);
     }
+    return n->strangers;
 }
 
 static void greet_go_on_calling(struct tcp_connection *c)

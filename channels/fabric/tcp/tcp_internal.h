@@ -471,8 +471,9 @@ void tcp_call(struct tcp_node *node, struct tcp_peer *peer);
 /* Continues the greetings of a connection. */
 void tcp_greet(struct tcp_connection *connection);
 
-/* Ends the connections of strangers that take too long. */
-void tcp_tend_strangers(struct tcp_node *node, uint64_t now);
+/* Ends the connections of strangers that take too long. Returns whether others are left, so that
+ * they are to be looked at again soon. */
+bool tcp_tend_strangers(struct tcp_node *node, uint64_t now);
 
 /* For tcp_link_connect.c: a socket on its way to a peer, or a negative errno. */
 int tcp_connect_start(const struct tcp_node *node, uint32_t peer);

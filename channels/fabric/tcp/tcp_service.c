@@ -100,8 +100,8 @@ static bool service_tend_node(struct tcp_node **at, uint64_t now)
 
     if (atomic_load(&n->closing) && !n->leave_by)
         tcp_leave(n, now);
-    tcp_tend_strangers(n, now);
-    bool soon = tcp_tend_listener(n, now);
+    bool soon = tcp_tend_strangers(n, now);
+    soon |= tcp_tend_listener(n, now);
     soon |= tcp_tend_peers(n, now);
     if (!n->leave_by)
         return soon;
