@@ -353,7 +353,7 @@ TEST_LIBS = -Wl,--as-needed $(if $(wildcard /usr/lib/*/libhdf5_serial.a),$(patsu
                 -lhdf5,-l:libhdf5_serial.a -lsz,$(LIBS)),$(LIBS)) $$(pkg-config --libs criterion)
 
 $(filter-out %-sim,$(TESTS:%=$(BUILD)/test-%)): $(call objects,tests/nodes.c tests/limits.c \
-                                                tests/verdicts.c tests/own_network.c) $(ARCHIVES)
+                                                tests/no_git.c tests/verdicts.c tests/own_network.c) $(ARCHIVES)
 	$(LINK) -o $@ $(filter %.o,$^) $(ARCHIVES) $(TEST_LIBS)
 
 # Tests are compiled faster than optimized ones would run, but for those that race with each other.
@@ -387,7 +387,7 @@ $(BUILD)/test-sim:  $(call objects,$(LOCO_SIM) $(filter-out $(SIM_APART),$(wildc
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \
                     | $(BUILD)/node-bench $(BUILD)/bench-sample $(TEST_FMUS) $(BUILD)/fmu/make_bad
 
-$(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c tests/verdicts.c \
+$(BUILD)/test-sim: $(call objects,tests/nodes.c tests/limits.c tests/no_git.c tests/verdicts.c \
                    channels/conform/litmus.c channels/conform/stage.c) $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $(filter %.o,$^) $(BUILD)/sim/libloco.a $(TEST_LIBS)
 
@@ -426,14 +426,20 @@ TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(
           $(ON_TCP) $(INSTALLED)
 
 # The stages of `make test`. Tests of real time need the processors; the others have what these leave.
-ALONE  := tcp soak unit run
-BESIDE := mutants install sim gates
+# The suites of tests/run are two stages: those by the clock are alone (tests/run/workspace.h).
+ALONE  := tcp soak clock run
+BESIDE := unit mutants install gates sim
 
 test: $(TESTED)
 	@tests/run_all $(BUILD) --alone $(ALONE) --beside $(BESIDE)
 
-test-unit test-run: test-%: all $(BUILD)/test-%
-	@HILOCO_BUILD=$(BUILD) $(BUILD)/test-$*
+test-unit: all $(BUILD)/test-unit
+	@HILOCO_BUILD=$(BUILD) $(BUILD)/test-unit
+
+test-run:   SUITES := others
+test-clock: SUITES := alone
+test-run test-clock: all $(BUILD)/test-run
+	@HILOCO_BUILD=$(BUILD) HILOCO_SUITES=$(SUITES) $(BUILD)/test-run
 
 # Every workload of shm under chaos.
 test-soak: $(BUILD)/soak-shm
@@ -468,7 +474,7 @@ gates test-gates: | $(BUILD)/packages-installed
 # --- coverage: how much of channels/ and harness/run the tests execute ---------------------------
 
 # The stages of COVERED. A test that fails does not end it.
-COVERED ?= unit sim soak tcp run
+COVERED ?= unit sim soak tcp run clock
 
 coverage: | $(BUILD)/packages-installed-for-coverage
 	$(MAKE) BUILD=$(BUILD)/coverage CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
@@ -835,7 +841,7 @@ help:
 # Not those of the builds below $(BUILD), which may be under way: fuzz, asan, aarch64...
 -include $(shell find $(addprefix $(BUILD)/,obj sim plain) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-unit test-run test-soak test-sim test-mutants test-install test-gates \
+.PHONY: all run figure test test-unit test-run test-clock test-soak test-sim test-mutants test-install test-gates \
         test-repeat test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb \
         test-bare gates coverage coverage-run soak rivals bench bench-rdma lateness sanitize sanitize-run \
         sanitize-threads fuzz $(FUZZERS:%=fuzz-%) fuzzers format format-check install clean help

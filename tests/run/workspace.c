@@ -33,11 +33,14 @@ __attribute__((constructor)) static void choose_jobs(void)
     criterion_options.jobs = (size_t)sysconf(_SC_NPROCESSORS_ONLN) + 1;
 }
 
-/* Suites that are alone come last: among the others, each of their tests would stop all jobs but
- * one until the tests that are under way have ended. */
+/* Which suites run: with HILOCO_SUITES=alone those that are alone, with HILOCO_SUITES=others the
+ * others, which is how `make test` has them in two stages. Without it all run, and those that are
+ * alone come last: among the others, each of their tests would stop all jobs but one until the
+ * tests that are under way have ended. */
 ReportHook(PRE_ALL)(struct criterion_test_set *tests)
 {
     struct criterion_ordered_set_node **link = &tests->suites->first, *alone = NULL, **end = &alone;
+    const char *chosen = getenv("HILOCO_SUITES");
 
     while (*link) {
         struct criterion_ordered_set_node *node = *link;
@@ -50,7 +53,10 @@ ReportHook(PRE_ALL)(struct criterion_test_set *tests)
         *end = node;
         end = &node->next;
     }
-    *link = alone;
+    if (!chosen)
+        *link = alone;
+    else if (strcmp(chosen, "alone") == 0)
+        tests->suites->first = alone;
 }
 
 /* --- the folder of the whole run: made before, removed after all tests -------------------- */
