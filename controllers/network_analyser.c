@@ -4,9 +4,14 @@
  *
  *      output = input + amplitude sin(2 pi f t)        loop gain T = -input / output
  *
- * At each frequency it waits for `settling` periods, and then takes some windows of `periods`
- * periods, whose samples have the weight (1 - cos(2 pi share of the window)) / 2. I and O are the
- * sums of input and output times the weight and exp(-j 2 pi f t), for each window:
+ * With of_response it reads another signal of the loop instead, T = response / output, and there
+ * are no margins. The loop stays closed.
+ *
+ * All are without their values at the start, which would be large beside a small sine. At each
+ * frequency it waits for `settling` periods, but at least settling_s, and then takes some
+ * windows of `periods` periods, whose samples have the weight (1 - cos(2 pi share of the window))
+ * / 2. I and O are the sums of input and output times the weight and exp(-j 2 pi f t), for each
+ * window:
  *
  *      T = -(sum of I conj O) / (sum of |O|^2)
  *      coherence = |sum of I conj O|^2 / (sum of |I|^2 sum of |O|^2)
@@ -30,8 +35,15 @@ enum {
     ANALYSER_SETTLING,
     ANALYSER_PERIODS,
     ANALYSER_WINDOWS,
+    ANALYSER_START,
+    ANALYSER_SETTLING_S,
+    ANALYSER_PERCENT,
+    ANALYSER_OF_RESPONSE,
+    ANALYSER_STEPS,
     ANALYSER_PARAMETERS
 };
+
+enum { ANALYSER_INPUT, ANALYSER_RESPONSE };
 
 enum {
     ANALYSER_OUTPUT,
@@ -52,10 +64,14 @@ struct analyser {
     double parameters[ANALYSER_PARAMETERS];
     double out[ANALYSER_OUTPUTS];
     double frequency_hz, begin_s; /* of the present frequency */
+    double settling, periods;     /* its periods before the first window, and of a window */
+    double period_s;
+    double input_rest, response_rest; /* values at the start */
+    double amplitude;
     unsigned point, window;
-    double complex input, output; /* sums of the window */
-    double complex cross;         /* sums of all windows */
-    double inputs, outputs;
+    double complex response, output; /* sums of the window */
+    double complex cross;            /* sums of all windows */
+    double responses, outputs;
     bool begun;
 };
 
@@ -68,14 +84,14 @@ static const char *analyser_wrong(const double *p, double period_s)
     return NULL;
 }
 
-static double analyser_frequency(const struct analyser *a)
+static void analyser_set_frequency(struct analyser *a)
 {
     const double *p = a->parameters;
+    const double share = p[ANALYSER_POINTS] < 2 ? 0 : a->point / (p[ANALYSER_POINTS] - 1);
 
-    if (p[ANALYSER_POINTS] < 2)
-        return p[ANALYSER_FROM];
-    return p[ANALYSER_FROM] *
-           pow(p[ANALYSER_TO] / p[ANALYSER_FROM], a->point / (p[ANALYSER_POINTS] - 1));
+    a->frequency_hz = p[ANALYSER_FROM] * pow(p[ANALYSER_TO] / p[ANALYSER_FROM], share);
+    a->settling = fmax(p[ANALYSER_SETTLING], ceil(p[ANALYSER_SETTLING_S] * a->frequency_hz));
+    a->periods = fmax(p[ANALYSER_PERIODS], ceil(p[ANALYSER_STEPS] * a->period_s * a->frequency_hz));
 }
 
 static int analyser_create(void **self, const struct hil_config *config)
@@ -92,7 +108,8 @@ static int analyser_create(void **self, const struct hil_config *config)
     struct analyser *a = *self;
     for (unsigned i = 0; i < ANALYSER_PARAMETERS; i++)
         a->parameters[i] = config->parameters[i];
-    a->frequency_hz = analyser_frequency(a);
+    a->period_s = config->period_s;
+    analyser_set_frequency(a);
     a->out[ANALYSER_PHASE_MARGIN] = ANALYSER_NO_PHASE_MARGIN;
     a->out[ANALYSER_GAIN_MARGIN] = ANALYSER_NO_GAIN_MARGIN;
     return 0;
@@ -137,12 +154,13 @@ static void analyser_margins(struct analyser *a, double before_hz, double gain_d
 
 static void analyser_read(struct analyser *a)
 {
-    const double complex gain = a->outputs > 0 ? -a->cross / a->outputs : 0;
+    const bool margins = a->parameters[ANALYSER_OF_RESPONSE] == 0;
+    const double complex gain = a->outputs > 0 ? a->cross / a->outputs : 0;
     const double gain_db = fmax(20 * log10(cabs(gain)), -400);
     const double phase_deg = analyser_phase(a, carg(gain) * 180 / M_PI);
-    const double both = a->inputs * a->outputs;
+    const double both = a->responses * a->outputs;
 
-    if (a->point > 0)
+    if (margins && a->point > 0)
         analyser_margins(a, a->out[ANALYSER_FREQUENCY], gain_db, phase_deg);
     a->out[ANALYSER_FREQUENCY] = a->frequency_hz;
     a->out[ANALYSER_GAIN] = gain_db;
@@ -155,10 +173,10 @@ static void analyser_next(struct analyser *a, double t_s)
     analyser_read(a);
     a->point++;
     a->window = 0;
-    a->cross = a->inputs = a->outputs = 0;
+    a->cross = a->responses = a->outputs = 0;
     a->begin_s = t_s;
     if (a->point < a->parameters[ANALYSER_POINTS])
-        a->frequency_hz = analyser_frequency(a);
+        analyser_set_frequency(a);
     else
         a->out[ANALYSER_DONE] = 1;
 }
@@ -167,50 +185,69 @@ static void analyser_next(struct analyser *a, double t_s)
 
 static void analyser_end_window(struct analyser *a)
 {
-    a->cross += a->input * conj(a->output);
-    a->inputs += creal(a->input * conj(a->input));
+    a->cross += a->response * conj(a->output);
+    a->responses += creal(a->response * conj(a->response));
     a->outputs += creal(a->output * conj(a->output));
-    a->input = a->output = 0;
+    a->response = a->output = 0;
     a->window++;
 }
 
 /* Adds a sample, which is so many periods after the beginning of the frequency. */
-static void analyser_add(struct analyser *a, double periods, double input, double output)
+static void analyser_add(struct analyser *a, double periods, double response, double output)
 {
-    const double *p = a->parameters;
-    const double share = (periods - p[ANALYSER_SETTLING]) / p[ANALYSER_PERIODS] - (double)a->window;
+    const double share = (periods - a->settling) / a->periods - (double)a->window;
 
     if (share < 0)
         return;
     const double complex weight =
         (0.5 - 0.5 * cos(2 * M_PI * share)) * cexp(-I * 2 * M_PI * remainder(periods, 1));
-    a->input += weight * input;
+    a->response += weight * response;
     a->output += weight * output;
 }
 
-static int analyser_step(void *self, uint64_t t_ns, const double *in, double *out)
+static void analyser_begin(struct analyser *a, double t_s, const double *in)
 {
-    struct analyser *a = self;
-    const double *p = a->parameters, t_s = (double)t_ns * 1e-9;
+    const double *p = a->parameters;
 
-    if (!a->begun) {
-        a->begin_s = t_s;
-        a->begun = true;
-    }
+    a->begun = true;
+    a->input_rest = in[ANALYSER_INPUT];
+    a->response_rest = in[ANALYSER_RESPONSE];
+    a->begin_s = t_s;
+    a->amplitude = p[ANALYSER_AMPLITUDE] + p[ANALYSER_PERCENT] / 100 * fabs(a->input_rest);
+}
+
+/* Adds the sine, and reads what comes back. */
+static void analyser_measure(struct analyser *a, double t_s, const double *in)
+{
+    const double *p = a->parameters;
     double periods = (t_s - a->begin_s) * a->frequency_hz;
-    if (a->out[ANALYSER_DONE] == 0 &&
-        periods >= p[ANALYSER_SETTLING] + (a->window + 1) * p[ANALYSER_PERIODS]) {
+
+    if (periods >= a->settling + (a->window + 1) * a->periods) {
         analyser_end_window(a);
         if (a->window >= p[ANALYSER_WINDOWS]) {
             analyser_next(a, t_s);
             periods = 0;
         }
     }
-    const bool going = a->out[ANALYSER_DONE] == 0;
-    a->out[ANALYSER_OUTPUT] =
-        in[0] + (going ? p[ANALYSER_AMPLITUDE] * sin(2 * M_PI * remainder(periods, 1)) : 0);
-    if (going)
-        analyser_add(a, periods, in[0], a->out[ANALYSER_OUTPUT]);
+    if (a->out[ANALYSER_DONE] != 0)
+        return;
+    a->out[ANALYSER_OUTPUT] += a->amplitude * sin(2 * M_PI * remainder(periods, 1));
+    analyser_add(a, periods,
+                 p[ANALYSER_OF_RESPONSE] != 0 ? in[ANALYSER_RESPONSE] - a->response_rest
+                                              : a->input_rest - in[ANALYSER_INPUT],
+                 a->out[ANALYSER_OUTPUT] - a->input_rest);
+}
+
+static int analyser_step(void *self, uint64_t t_ns, const double *in, double *out)
+{
+    struct analyser *a = self;
+    const double t_s = (double)t_ns * 1e-9;
+
+    a->out[ANALYSER_OUTPUT] = in[ANALYSER_INPUT];
+    if (!a->begun && t_s >= a->parameters[ANALYSER_START])
+        analyser_begin(a, t_s, in);
+    if (a->begun && a->out[ANALYSER_DONE] == 0)
+        analyser_measure(a, t_s, in);
     for (unsigned i = 0; i < ANALYSER_OUTPUTS; i++)
         out[i] = a->out[i];
     return 0;
@@ -224,10 +261,16 @@ static const struct hil_quantity analyser_parameters[] = {
     {"settling", "", 5, 0, 1e6, 0, "periods before the first window"},
     {"periods", "", 5, 3, 1e6, HIL_WHOLE, "of a window"},
     {"windows", "", 3, 1, 1000, HIL_WHOLE, "at each frequency"},
+    {"start_s", "s", 0, 0, 1e9, 0, "when the first frequency begins"},
+    {"settling_s", "s", 0, 0, 1e6, 0, "least time before the first window"},
+    {"amplitude_pct", "%", 0, 0, 1e6, 0, "of the input at the start, added to the amplitude"},
+    {"of_response", "", 0, 0, 1, HIL_WHOLE, "1: reads the response, not the loop"},
+    {"steps", "", 100, 0, 1e9, HIL_WHOLE, "of a window, at least"},
 };
 
 static const struct hil_quantity analyser_inputs[] = {
     {"input", "", 0, -INFINITY, INFINITY, HIL_REQUIRED, "what comes back around the loop"},
+    {"response", "", 0, -INFINITY, INFINITY, 0, "of the loop, with of_response"},
 };
 
 static const struct hil_quantity analyser_outputs[] = {

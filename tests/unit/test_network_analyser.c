@@ -80,7 +80,7 @@ static double passed(double (*of)(const struct loop *l, double hz), const struct
 Test(network_analyser, reads_a_loop_of_first_order)
 {
     const struct loop l = {0.99, 0.2, 0};
-    const double parameters[] = {20, 4000, 25, 0.1, 10, 5, 3};
+    const double parameters[] = {20, 4000, 25, 0.1, 10, 5, 3, 0, 0, 0, 0, 100};
     struct rig rig = analysed(&l, parameters, 0);
     const double crossover_hz = passed(gain_db, &l, 0);
 
@@ -93,7 +93,7 @@ Test(network_analyser, reads_a_loop_of_first_order)
 Test(network_analyser, finds_both_margins_of_a_loop_that_is_late)
 {
     const struct loop l = {1, 0.15, 3};
-    const double parameters[] = {20, 4000, 60, 0.1, 20, 5, 3};
+    const double parameters[] = {20, 4000, 60, 0.1, 20, 5, 3, 0, 0, 0, 0, 100};
     struct rig rig = analysed(&l, parameters, 0.01);
     const double crossover_hz = passed(gain_db, &l, 0), half_turn_hz = passed(phase_deg, &l, -180);
 
@@ -104,9 +104,38 @@ Test(network_analyser, finds_both_margins_of_a_loop_that_is_late)
     rig_end(&rig);
 }
 
+/* The response of the plant alone, from a time on, with a sine that is a share of the input. */
+Test(network_analyser, reads_a_response_from_a_time_on)
+{
+    const struct loop l = {0.99, 0.2, 0};
+    const double parameters[] = {20, 2000, 5, 0, 0, 5, 3, 0.5, 0.1, 1, 1, 100};
+    struct rig rig = rig_open("network_analyser", parameters, NULL, period_s);
+    double y = 0, greatest = 0, read_hz = 0;
+    unsigned readings = 0;
+
+    for (unsigned n = 0; n < 400000 && !rig.out[DONE]; n++) {
+        rig.in[0] = 10 - y;
+        rig.in[1] = y;
+        rig_step(&rig);
+        cr_assert(n >= 5000 || rig.out[OUTPUT] == rig.in[0]);
+        greatest = fmax(greatest, fabs(rig.out[OUTPUT] - rig.in[0]));
+        y = l.a * y + l.b * rig.out[OUTPUT];
+        if (rig.out[FREQUENCY] == read_hz)
+            continue;
+        read_hz = rig.out[FREQUENCY];
+        readings++;
+        cr_expect_float_eq(rig.out[GAIN], gain_db(&l, read_hz), 0.1);
+        cr_expect(fabs(remainder(rig.out[PHASE] - phase_deg(&l, read_hz), 360)) < 1);
+    }
+    cr_expect_eq(readings, 5);
+    cr_expect_float_eq(greatest, 0.01 * (10 - 10 * 0.2 / (0.2 + 0.01)), 1e-3);
+    cr_expect_eq(rig.out[PHASE_MARGIN], 360);
+    rig_end(&rig);
+}
+
 Test(network_analyser, an_open_loop_without_a_sine_has_no_margins)
 {
-    const double parameters[] = {100, 100, 1, 0, 0, 3, 1};
+    const double parameters[] = {100, 100, 1, 0, 0, 3, 1, 0, 0, 0, 0, 100};
     struct rig rig = rig_open("network_analyser", parameters, NULL, period_s);
 
     for (int n = 0; n < 1000; n++)
@@ -122,12 +151,13 @@ Test(network_analyser, refuses_frequencies_that_it_cannot_read)
 {
     struct rig rig;
 
-    cr_expect_eq(rig_try(&rig, "network_analyser", 1, (const double[]){100, 50, 2, 1, 5, 5, 1},
-                         NULL, period_s),
+    cr_expect_eq(rig_try(&rig, "network_analyser", 1,
+                         (const double[]){100, 50, 2, 1, 5, 5, 1, 0, 0, 0, 0, 100}, NULL, period_s),
                  -EDOM);
     cr_expect_str_eq(rig_said, "to_hz is below from_hz");
-    cr_expect_eq(rig_try(&rig, "network_analyser", 1, (const double[]){100, 4500, 2, 1, 5, 5, 1},
-                         NULL, period_s),
+    cr_expect_eq(rig_try(&rig, "network_analyser", 1,
+                         (const double[]){100, 4500, 2, 1, 5, 5, 1, 0, 0, 0, 0, 100}, NULL,
+                         period_s),
                  -EDOM);
     cr_expect_str_eq(rig_said, "to_hz is not below 0.45 of the rate of its steps");
 }
