@@ -393,6 +393,83 @@ Test(general, a_cycle_in_one_step)
                    "computation_delay: true of one of them");
 }
 
+/* --- components before inputs ------------------------------------------------------------------
+ */
+
+#define BEFORE(input) "  filter: {model: gain, node: control, before: " input "}\n"
+
+static const struct hil_feed *feed_of(const struct hil_system *y, unsigned component,
+                                      const char *input)
+{
+    const struct hil_component *c = &y->components[component];
+
+    return &y->nodes[c->node].feeds[c->in + (unsigned)hil_quantity_find(&c->model->inputs, input)];
+}
+
+Test(general, a_component_comes_before_a_connected_input)
+{
+    struct hil_scenario *s =
+        load(HEAD NODES COMPONENTS BEFORE("law.measurement") CONNECTIONS SOURCES, NULL);
+
+    cr_expect_eq(s->system->link_count, 2);
+    cr_expect_eq(feed_of(s->system, 2, "input")->kind, HIL_FEED_LINK);
+    cr_expect_eq(feed_of(s->system, 1, "measurement")->kind, HIL_FEED_OUTPUT);
+    cr_expect_eq(s->system->nodes[1].components[0], 2, "it is stepped first");
+    hil_scenario_free(s);
+}
+
+Test(general, a_component_comes_before_the_input_of_a_source_or_a_constant)
+{
+    struct hil_scenario *s =
+        load(HEAD NODES COMPONENTS BEFORE("law.reference") CONNECTIONS SOURCES, NULL);
+
+    cr_expect_eq(feed_of(s->system, 2, "input")->kind, HIL_FEED_SOURCE);
+    cr_expect_eq(feed_of(s->system, 1, "reference")->kind, HIL_FEED_OUTPUT);
+    hil_scenario_free(s);
+
+    s = load(
+        HEAD NODES COMPONENTS
+        "  brake: {model: gain, node: drive, before: motor.load_torque_nm}\n" CONNECTIONS SOURCES,
+        SETS("components.motor.inputs.load_torque_nm=2"));
+    cr_expect_eq(feed_of(s->system, 2, "input")->kind, HIL_FEED_CONSTANT);
+    cr_expect_eq(feed_of(s->system, 2, "input")->initial, 2);
+    cr_expect_eq(feed_of(s->system, 0, "load_torque_nm")->kind, HIL_FEED_OUTPUT);
+    hil_scenario_free(s);
+}
+
+Test(general, components_before_one_input_follow_each_other)
+{
+    struct hil_scenario *s =
+        load(HEAD NODES COMPONENTS BEFORE(
+                 "law.measurement") "  second: {model: gain, node: control, before: "
+                                    "law.measurement}\n" CONNECTIONS SOURCES,
+             NULL);
+
+    cr_expect_eq(feed_of(s->system, 2, "input")->kind, HIL_FEED_LINK);
+    cr_expect_eq(feed_of(s->system, 3, "input")->kind, HIL_FEED_OUTPUT);
+    cr_expect_eq(s->system->nodes[1].components[0], 2);
+    cr_expect_eq(s->system->nodes[1].components[1], 3);
+    hil_scenario_free(s);
+}
+
+Test(general, a_component_that_cannot_come_before_an_input)
+{
+    expect_mistake(
+        HEAD NODES COMPONENTS BEFORE("law.measure") CONNECTIONS SOURCES,
+        "FILE:10:48: law, a generic_pi, has no input 'measure'; allowed: reference, measurement");
+    expect_mistake(
+        HEAD NODES COMPONENTS
+        "  filter: {model: gain, node: control, count: 2, before: law.measurement}\n" CONNECTIONS
+            SOURCES,
+        "FILE:10:58: components.filter.before is not one input for each component; allowed: as "
+        "many of both");
+    expect_mistake(HEAD NODES COMPONENTS
+                   "  filter: {model: gain, node: control, inputs: {input: 1}, before: "
+                   "law.measurement}\n" CONNECTIONS SOURCES,
+                   "FILE:10:68: components.filter.before is given, but something else feeds its "
+                   "first input; allowed: nothing but what feeds the input that it comes before");
+}
+
 Test(general, shards_of_a_node_without_links)
 {
     expect_mistake(

@@ -86,6 +86,9 @@ int general_parameters(struct general *g);      /* likewise */
 void general_tolerance(struct general *g, const struct general_group *group);
 int general_sources(struct general *g);
 int general_connections(struct general *g);
+/* Adds a connection. Returns 0 or -ENOMEM. */
+int general_connect(struct general *g, const struct general_edge *edge);
+int general_before(struct general *g); /* once all inputs are fed */
 int general_wiring(struct general *g); /* feeds, links and the order of steps, from the edges */
 int general_record(struct general *g);
 int general_faults(struct general *g);

@@ -37,7 +37,7 @@ static bool connection_units(const struct general *g, const struct scenario_node
     return false;
 }
 
-static int connection_add(struct general *g, const struct general_edge *edge)
+int general_connect(struct general *g, const struct general_edge *edge)
 {
     struct general_edge *edges =
         hil_pool_more(g->system->pool, g->edges, g->edge_count, sizeof *edges);
@@ -149,7 +149,7 @@ static bool connection_make(struct general *g, const struct scenario_node *block
     if (!connection_units(g, block, from, to) ||
         !general_feed(g, to, scenario_node_get(block, "to"), &feed))
         return false;
-    *rc = connection_add(g, &edge);
+    *rc = general_connect(g, &edge);
     return *rc == 0 && connection_add_age(g, block, to, i, rc);
 }
 
@@ -219,6 +219,8 @@ int general_connections(struct general *g)
         rc = connection_read(g, list->entries[i].value, &from, &to);
     free(from.at);
     free(to.at);
+    if (!rc && g->report->mistakes == before)
+        rc = general_before(g);
     if (!rc && g->report->mistakes == before)
         connection_check_required(g);
     return rc;

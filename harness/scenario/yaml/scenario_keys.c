@@ -373,6 +373,8 @@ const struct scenario_key scenario_keys[] = {
      "Given factors, by the names of parameters and inputs: one for all, or a list"},
     {"components.*.computation_delay", "", "false", NO_RANGE,
      "Send what a sampled model computes one step later"},
+    {"components.*.before", "", NULL, TEXT,
+     "An input: what feeds it feeds the component's first input, and the first output feeds it"},
     {"components.*.on_error", "", "end", NO_RANGE,
      "When it fails, or an output is not a number: end the run, or continue with the safe values"},
 

@@ -187,6 +187,7 @@ static const cyaml_schema_field_t component_fields[] = {
     OF_ENTRIES("overrides", CYAML_FLAG_OPTIONAL, &override_entry),
     OF_FIELDS("tolerance", CYAML_FLAG_OPTIONAL, tolerance_fields),
     OF_TYPE("computation_delay", CYAML_BOOL),
+    MAYBE("before", CYAML_STRING),
     OF_WORDS("on_error", error_actions),
     CYAML_FIELD_END,
 };
