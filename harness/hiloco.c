@@ -20,6 +20,7 @@ static const char help[] =
     "                    run some of its nodes, and join those that are started elsewhere\n"
     "  test SCENARIO...  run several scenarios, and report which kept their limits\n"
     "  sweep SCENARIO    run a scenario once for each of several values\n"
+    "  bode SCENARIO     measure the frequency response of a loop, and its margins\n"
     "  top [RUN]         watch a run in the terminal\n"
     "  scope [RUN]       watch its signals in a browser, as on an oscilloscope\n"
     "  set RUN NAME=VALUE...\n"
@@ -58,6 +59,7 @@ static const struct {
     {"report", hil_command_report},   {"scope", hil_command_scope},
     {"set", hil_command_set},         {"control", hil_command_control},
     {"merge", hil_command_merge},     {"convert", hil_command_convert},
+    {"bode", hil_command_bode},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -15,7 +15,7 @@
 enum { MESSAGES_SIZE = 16384 };
 
 struct choice {
-    unsigned takes;
+    uint64_t takes;
     struct option option;
 };
 
@@ -42,7 +42,8 @@ static const struct choice choices[] = {
     {HIL_TAKES_DOCTOR, {"measure", required_argument, NULL, 'M'}},
     {HIL_TAKES_DOCTOR, {"strict", no_argument, NULL, 'S'}},
     {HIL_TAKES_DOCTOR, {"capacity", no_argument, NULL, 'K'}},
-    {HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL | HIL_TAKES_TOLERANCE,
+    {HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL |
+         HIL_TAKES_TOLERANCE | HIL_TAKES_BODE,
      {"json", no_argument, NULL, 'J'}},
     {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
     {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},
@@ -61,6 +62,15 @@ static const struct choice choices[] = {
     {HIL_TAKES_CAPTURE, {"after", required_argument, NULL, 5}},
     {HIL_TAKES_CAPTURE, {"wait", required_argument, NULL, 6}},
     {HIL_TAKES_CAPTURE, {"auto", no_argument, NULL, 7}},
+    {HIL_TAKES_BODE, {"inject", required_argument, NULL, 9}},
+    {HIL_TAKES_BODE, {"response", required_argument, NULL, 10}},
+    {HIL_TAKES_BODE, {"from", required_argument, NULL, 11}},
+    {HIL_TAKES_BODE, {"to", required_argument, NULL, 12}},
+    {HIL_TAKES_BODE, {"points", required_argument, NULL, 13}},
+    {HIL_TAKES_BODE, {"amplitude", required_argument, NULL, 14}},
+    {HIL_TAKES_BODE, {"start", required_argument, NULL, 15}},
+    {HIL_TAKES_BODE, {"phase-margin", required_argument, NULL, 16}},
+    {HIL_TAKES_BODE, {"gain-margin", required_argument, NULL, 17}},
     {HIL_TAKES_HOSTS, {"scope", no_argument, NULL, 'Z'}},
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
     {HIL_TAKES_CHECK, {"against", required_argument, NULL, 8}},
@@ -77,18 +87,18 @@ static const struct choice choices[] = {
     {HIL_TAKES_TRACE, {"trace-every", required_argument, NULL, 'y'}},
     {HIL_TAKES_SNAPSHOT, {"snapshot", no_argument, NULL, 'z'}},
     {HIL_TAKES_PARTIAL, {"partial", no_argument, NULL, 'Q'}},
-    {~0u, {"help", no_argument, NULL, 'h'}},
-    {~0u, {"version", no_argument, NULL, 'v'}},
+    {UINT64_MAX, {"help", no_argument, NULL, 'h'}},
+    {UINT64_MAX, {"version", no_argument, NULL, 'v'}},
 };
 
 enum { CHOICES = sizeof choices / sizeof choices[0] };
 
-static void select_options(struct option *options, unsigned takes)
+static void select_options(struct option *options, uint64_t takes)
 {
     unsigned n = 0;
 
     for (unsigned i = 0; i < CHOICES; i++)
-        if (choices[i].takes & takes || choices[i].takes == ~0u)
+        if (choices[i].takes & takes || choices[i].takes == UINT64_MAX)
             options[n++] = choices[i].option;
     options[n] = (struct option){0};
 }
@@ -127,6 +137,28 @@ static int parse_number(const char *name, const char *text, const char *what, do
     fprintf(stderr, "--%s %s: %s, %s, is allowed\n", name, text, what,
             what == a_time ? "0 to 1e9" : "0 or more");
     return -EINVAL;
+}
+
+static int parse_frequency(const char *name, const char *text, double *hz)
+{
+    char *end;
+
+    *hz = strtod(text, &end);
+    if (*text && !*end && *hz >= 1e-6 && *hz <= 1e9)
+        return 0;
+    fprintf(stderr, "--%s %s: a frequency in Hz, 1e-6 to 1e9, is allowed\n", name, text);
+    return -EINVAL;
+}
+
+/* As many as the model network_analyser reads. */
+static int parse_points(const char *text, unsigned *points)
+{
+    uint64_t number;
+    int rc = parse_whole("points", text, 1, 1000, &number);
+
+    if (!rc)
+        *points = (unsigned)number;
+    return rc;
 }
 
 static bool is_number(const char *text)
@@ -311,6 +343,26 @@ static int take(struct hil_arguments *a, int option)
     case 7:
         a->automatic = true;
         return 0;
+    case 9:
+        a->inject = optarg;
+        return 0;
+    case 10:
+        a->response = optarg;
+        return 0;
+    case 11:
+        return parse_frequency("from", optarg, &a->from_hz);
+    case 12:
+        return parse_frequency("to", optarg, &a->to_hz);
+    case 13:
+        return parse_points(optarg, &a->points);
+    case 14:
+        return parse_number("amplitude", optarg, a_number, &a->amplitude);
+    case 15:
+        return parse_number("start", optarg, a_time, &a->start_s);
+    case 16:
+        return parse_number("phase-margin", optarg, a_number, &a->phase_margin_deg);
+    case 17:
+        return parse_number("gain-margin", optarg, a_number, &a->gain_margin_db);
     case 'Z':
         a->scope = true;
         return 0;
@@ -344,7 +396,7 @@ static int take(struct hil_arguments *a, int option)
     }
 }
 
-int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *help, int argc,
+int hil_arguments_parse(struct hil_arguments *a, uint64_t takes, const char *help, int argc,
                         char **argv)
 {
     struct option options[CHOICES + 1];
@@ -359,6 +411,13 @@ int hil_arguments_parse(struct hil_arguments *a, unsigned takes, const char *hel
                                 .trigger_wait_s = INFINITY,
                                 .seed = 1,
                                 .fmi = 2,
+                                .from_hz = -1,
+                                .to_hz = -1,
+                                .amplitude = -1,
+                                .start_s = -1,
+                                .phase_margin_deg = NAN,
+                                .gain_margin_db = NAN,
+                                .points = 30,
                                 .width = 1,
                                 .period_us = 10};
     a->sets = calloc(2 * (size_t)argc + 1, sizeof *a->sets); /* an option may set two keys */

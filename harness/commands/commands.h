@@ -13,6 +13,7 @@
 int hil_command_run(int argc, char **argv);
 int hil_command_test(int argc, char **argv);
 int hil_command_sweep(int argc, char **argv);
+int hil_command_bode(int argc, char **argv);
 int hil_command_plot(int argc, char **argv);
 int hil_command_report(int argc, char **argv);
 int hil_command_trace(int argc, char **argv);
@@ -63,6 +64,11 @@ struct hil_arguments {
     double period_us;              /* option of export-fmu */
     const char *capture, *trigger; /* "SIGNAL,..." */
     double hysteresis, before_s, after_s, trigger_wait_s;
+    const char *inject, *response; /* signals */
+    /* Of hiloco bode; negative frequencies, amplitudes and times, and margins that are NAN, are not
+     * given. */
+    double from_hz, to_hz, amplitude, start_s, phase_margin_deg, gain_margin_db;
+    unsigned points;
     const char *tuning; /* a record whose changes are replayed */
     double ramp_s;      /* ramp time of sources that are set */
     bool quiet, csv, mcap, fix, strict, json, all_users, measure, allow_set, scope, automatic,
@@ -110,13 +116,17 @@ enum {
     HIL_TAKES_CAPTURE = 1 << 30,   /* --capture, --trigger, --hysteresis, --before, --after, --wait,
                                     * --auto, --all-users; the positional argument is optional */
 };
+/* --inject, --response, --from, --to, --points, --amplitude, --start, --phase-margin,
+ * --gain-margin,
+ * --json */
+#define HIL_TAKES_BODE (UINT64_C(1) << 32)
 
 /*
  * Parses a command line with one positional argument, or one or two with HIL_TAKES_NODES. An
  * optional argument that is left out is NULL. Returns 0, 1 after printing --help or --version, or
  * -EINVAL after a message on stderr. Call hil_arguments_free in any case.
  */
-int hil_arguments_parse(struct hil_arguments *arguments, unsigned takes, const char *help, int argc,
+int hil_arguments_parse(struct hil_arguments *arguments, uint64_t takes, const char *help, int argc,
                         char **argv);
 void hil_arguments_free(struct hil_arguments *arguments);
 

@@ -12,6 +12,7 @@ EMBED(script_series_overlay, "traces/series-overlay.gp");
 EMBED(script_series_beside, "traces/series-beside.gp");
 EMBED(script_series_round_trip, "traces/series-round-trip.gp");
 EMBED(script_series_map, "traces/series-map.gp");
+EMBED(script_run_bode, "traces/run-bode.gp");
 EMBED(script_run_measure, "traces/run-measure.gp");
 EMBED(script_run_array, "traces/run-array.gp");
 EMBED(script_run_node, "traces/run-node.gp");
@@ -26,6 +27,7 @@ static const struct {
     const char *name, *text;
 } scripts[] = {
     {"style.gp", script_style},
+    {"run-bode.gp", script_run_bode},
     {"run-compare.gp", script_run_compare},
     {"series-panels.gp", script_series_panels},
     {"series-grid.gp", script_series_grid},

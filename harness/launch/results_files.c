@@ -8,6 +8,7 @@
  *      of tests        tests.json, and a folder of a run for each
  *      of either       plot/, and NAME.png and NAME.svg for each plot/NAME.gp; report.html
  *      of parts        part.state in a part's; parts/ has a folder of a run for each
+ *      of hiloco bode  bode.csv and bode.json, beside the run that measured
  *      made of a run   NODE.csv and trace.mcap by export, trace.json by trace
  *      of all          verdicts as JUnit XML or TAP, whatever their names are
  */
@@ -92,6 +93,10 @@ static const char *const run_names[] = {"scenario.yaml",
                                         HIL_EXPORT_MCAP ".part",
                                         "summary.json.part",
                                         "kernel.txt",
+                                        "bode.csv",
+                                        "bode.csv.part",
+                                        "bode.json",
+                                        "bode.json.part",
                                         "trace.json",
                                         "trace.json.part",
                                         "report.html",

@@ -1,0 +1,162 @@
+/* The scenario that measures: the one given, with an analyser before an input. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../scenario/yaml/scenario_tree.h"
+#include "bode.h"
+
+/* As the model's parameters. */
+static const double bode_settling = 5, bode_periods = 5, bode_windows = 3, bode_steps = 100;
+
+static double bode_period_s(const struct hil_system *s, unsigned node)
+{
+    return 1e-9 * (double)s->nodes[node].timing.period_ns;
+}
+
+static bool bode_is_taken(const struct hil_system *s, const char *name)
+{
+    for (unsigned i = 0; i < s->component_array_count; i++)
+        if (strcmp(s->component_arrays[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+int bode_plan(struct bode_plan *plan, const struct hil_arguments *a,
+              const struct hil_scenario *scenario)
+{
+    const struct hil_system *s = scenario->system;
+    const double rate_hz = 1 / bode_period_s(s, plan->place.node);
+    char node[HIL_SIGNAL_NAME_BYTES];
+
+    plan->to_hz = a->to_hz > 0 ? a->to_hz : 0.4 * rate_hz;
+    plan->from_hz = a->from_hz > 0 ? a->from_hz : plan->to_hz / 1000;
+    plan->points = a->points;
+    plan->start_s = a->start_s >= 0 ? a->start_s : 1e-9 * (double)scenario->duration_ns;
+    strcpy(plan->analyser, "bode");
+    while (bode_is_taken(s, plan->analyser) && strlen(plan->analyser) + 1 < sizeof plan->analyser)
+        strcat(plan->analyser, "_");
+    hil_instance_name(&s->nodes[plan->place.node].is, node);
+    if (plan->to_hz >= 0.45 * rate_hz)
+        fprintf(stderr, "--to %g: %s has %g steps a second; allowed: below %g Hz\n", plan->to_hz,
+                node, rate_hz, 0.45 * rate_hz);
+    else if (plan->from_hz > plan->to_hz)
+        fprintf(stderr, "--from %g: it is above --to %g\n", plan->from_hz, plan->to_hz);
+    else
+        return 0;
+    return -EINVAL;
+}
+
+/* The time that a frequency takes. */
+static double bode_takes_s(const struct bode_plan *plan, double period_s, double hz)
+{
+    const double settling = fmax(bode_settling, ceil(hz / plan->from_hz));
+    const double periods = fmax(bode_periods, ceil(bode_steps * period_s * hz));
+
+    return (settling + bode_windows * periods) / hz;
+}
+
+/* Long enough for all frequencies. Each window ends at a step, and so does the record. */
+static double bode_end_s(const struct bode_plan *plan, double period_s, unsigned decimation)
+{
+    double end_s = plan->start_s + 2 * (decimation + 1) * period_s;
+
+    for (unsigned i = 0; i < plan->points; i++) {
+        const double share = plan->points < 2 ? 0 : i / (plan->points - 1.0);
+        end_s +=
+            bode_takes_s(plan, period_s, plan->from_hz * pow(plan->to_hz / plan->from_hz, share)) +
+            (bode_windows + 2) * period_s;
+    }
+    return end_s;
+}
+
+/* How many connections there are. */
+static size_t bode_connections(const struct hil_scenario *scenario)
+{
+    const struct scenario_place at = {.line = 1, .column = 1};
+    struct scenario_node *root = NULL;
+    struct scenario_report report;
+    char text[256];
+    size_t count = 0;
+
+    scenario_report_open(&report, text, sizeof text);
+    if (scenario_tree_parse(&root, scenario->resolved, strlen(scenario->resolved), &at, &report))
+        return 0;
+    const struct scenario_node *list = scenario_node_get(root, "connections");
+    count = list ? list->count : 0;
+    scenario_node_free(root);
+    return count;
+}
+
+enum { BODE_SETS = 6, BODE_SET_BYTES = 2000 };
+
+struct bode_sets {
+    char text[BODE_SETS][BODE_SET_BYTES];
+    unsigned count;
+};
+
+__attribute__((format(printf, 2, 3))) static void bode_set(struct bode_sets *sets,
+                                                           const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(sets->text[sets->count++], BODE_SET_BYTES, format, arguments);
+    va_end(arguments);
+}
+
+static void bode_set_all(struct bode_sets *sets, const struct hil_arguments *a,
+                         const struct bode_plan *plan, const struct hil_scenario *scenario)
+{
+    const struct hil_system *s = scenario->system;
+    const double period_s = bode_period_s(s, plan->place.node);
+    const double rows = bode_takes_s(plan, period_s, plan->to_hz) / period_s / 3;
+    const unsigned decimation = rows < 1 ? 1 : rows > 1e9 ? (unsigned)1e9 : (unsigned)rows;
+    const char *name = plan->analyser;
+    char node[HIL_SIGNAL_NAME_BYTES];
+
+    hil_instance_name(&s->nodes[plan->place.node].is, node);
+    bode_set(sets,
+             "components.%s={model: network_analyser, node: '%s', before: '%s', parameters: "
+             "{from_hz: %.17g, to_hz: %.17g, points: %u, amplitude: %.17g, amplitude_pct: %g, "
+             "settling: %g, periods: %g, windows: %g, start_s: %.17g, settling_s: %.17g, "
+             "of_response: %d, steps: %g}}",
+             name, node, plan->place.input, plan->from_hz, plan->to_hz, plan->points,
+             fmax(a->amplitude, 0), a->amplitude < 0 ? 1.0 : 0.0, bode_settling, bode_periods,
+             bode_windows, plan->start_s, 1 / plan->from_hz, !plan->place.of_loop, bode_steps);
+    if (!plan->place.of_loop)
+        bode_set(sets, "connections.%zu={from: '%s', to: %s.response, scale: 1}",
+                 bode_connections(scenario), plan->place.response, name);
+    bode_set(sets, "duration_s=%.9f", bode_end_s(plan, period_s, decimation));
+    bode_set(sets,
+             "record=[{node: '%s', decimation: %u, signals: [%s.frequency_hz, %s.gain_db, "
+             "%s.phase_deg, %s.coherence, %s.crossover_hz, %s.phase_margin_deg, "
+             "%s.gain_margin_db, %s.done]}]",
+             node, decimation, name, name, name, name, name, name, name, name);
+    bode_set(sets, "limits={}");
+}
+
+int bode_load(struct hil_scenario **measuring, const struct hil_arguments *a,
+              const struct bode_plan *plan, const struct hil_scenario *scenario)
+{
+    struct hil_arguments with = *a;
+    struct bode_sets *own = calloc(1, sizeof *own);
+    const char **sets = calloc(a->options.set_count + BODE_SETS, sizeof *sets);
+    int rc = -ENOMEM;
+
+    if (own && sets) {
+        for (size_t i = 0; i < a->options.set_count; i++)
+            sets[i] = a->options.sets[i];
+        bode_set_all(own, a, plan, scenario);
+        for (unsigned i = 0; i < own->count; i++)
+            sets[a->options.set_count + i] = own->text[i];
+        with.options.sets = sets;
+        with.options.set_count += own->count;
+        rc = hil_arguments_load(&with, measuring);
+    }
+    free(own);
+    free(sets);
+    return rc;
+}

@@ -1,0 +1,191 @@
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bode/bode.h"
+
+static const char help[] =
+    "usage: hiloco bode SCENARIO --inject SIGNAL [--response SIGNAL] [--from HZ] [--to HZ]\n"
+    "                   [--points N] [--amplitude A] [--start S] [--phase-margin DEG]\n"
+    "                   [--gain-margin DB] [--mode MODE] [--set KEY=VALUE]...\n"
+    "                   [--parameters FILE]... [--out DIR] [--json] [--quiet]\n"
+    "\n"
+    "Measures a frequency response of a scenario while its loops are closed: adds a sine to a\n"
+    "signal, at one frequency after the other, and reads what comes back. Prints gain, phase and\n"
+    "coherence at each frequency, with crossover, phase margin and gain margin of the loop.\n"
+    "\n"
+    "  --inject SIGNAL    the input to which the sine is added, such as control.voltage_v, or an\n"
+    "                     output that feeds one input\n"
+    "  --response SIGNAL  the output that is read. If it is what feeds the input, as without this\n"
+    "                     option, the response is that of the loop, with negative feedback, and "
+    "has\n"
+    "                     margins. Otherwise it is the response of this output to the input with\n"
+    "                     the sine\n"
+    "  --from HZ, --to HZ first and last frequency. The last one must be below 0.45 of the rate "
+    "of\n"
+    "                     the input's node (default: 0.4 of it, and a thousandth of that)\n"
+    "  --points N         number of frequencies (default 30)\n"
+    "  --amplitude A      of the sine, in the input's unit. The default is 1 percent of the "
+    "input's\n"
+    "                     value when the measurement begins\n"
+    "  --start S          when the measurement begins, in seconds; the loops must have settled. "
+    "The\n"
+    "                     default is the scenario's duration\n"
+    "  --phase-margin DEG, --gain-margin DB\n"
+    "                     limits: the least margins that are allowed\n"
+    "  --mode MODE        virtual (the default) or realtime\n"
+    "  --set KEY=VALUE, --parameters FILE\n"
+    "                     as for hiloco run\n"
+    "  --out DIR          folder of the results (default: results/NAME-TIMESTAMP)\n"
+    "  --json             print JSON instead of the table\n"
+    "  --quiet            no progress\n"
+    "\n"
+    "DIR holds bode.csv, bode.json, bode.png and bode.svg, beside the results of the run that\n"
+    "measured. Its scenario.yaml has the component that measures. Limits of the scenario do not\n"
+    "count. A coherence below 0.95 says that something else moves the signal at this frequency.\n"
+    "\n"
+    "Exit status: 0; 1 if the run failed; 2 for a mistake, before anything runs; 3 if the run is\n"
+    "not valid, or a limit could not be judged, since there is no such margin between the\n"
+    "frequencies; 4 if a margin is below its limit; 130 if it was interrupted.\n";
+
+static void print_readings(const struct hil_bode *b)
+{
+    unsigned doubtful = 0;
+
+    printf("%14s %12s %12s %10s\n", "frequency (Hz)", "gain (dB)", "phase (deg)", "coherence");
+    for (unsigned i = 0; i < b->count; i++) {
+        const struct hil_bode_reading *r = &b->readings[i];
+        printf("%14.6g %12.3f %12.2f %10.4f\n", r->frequency_hz, r->gain_db, r->phase_deg,
+               r->coherence);
+        doubtful += r->coherence < 0.95;
+    }
+    if (doubtful)
+        printf("%u of %u readings have a coherence below 0.95: another --amplitude may help\n",
+               doubtful, b->count);
+}
+
+static void print_margins(const struct hil_bode *b)
+{
+    if (isfinite(b->crossover_hz))
+        printf("crossover     %.6g Hz\nphase margin  %.4g deg\n", b->crossover_hz,
+               b->phase_margin_deg);
+    else
+        printf("phase margin  none: the gain does not pass 0 dB between these frequencies\n");
+    if (isfinite(b->gain_margin_db))
+        printf("gain margin   %.4g dB\n", b->gain_margin_db);
+    else
+        printf("gain margin   none: the phase does not pass -180 deg between these frequencies\n");
+}
+
+/* Returns an exit status. */
+static int judge(const char *what, double margin, double least, const char *unit)
+{
+    if (isnan(least) || margin >= least)
+        return HIL_EXIT_OK;
+    if (isnan(margin))
+        fprintf(stderr, "%s: there is none; allowed: at least %g %s\n", what, least, unit);
+    else
+        fprintf(stderr, "%s: %.4g %s; allowed: at least %g %s\n", what, margin, unit, least, unit);
+    return isnan(margin) ? HIL_EXIT_INVALID : HIL_EXIT_LIMIT;
+}
+
+static int judge_margins(const struct hil_arguments *a, const struct hil_bode *b)
+{
+    const int phase = judge("phase margin", b->phase_margin_deg, a->phase_margin_deg, "deg");
+    const int gain = judge("gain margin", b->gain_margin_db, a->gain_margin_db, "dB");
+
+    return phase > gain ? phase : gain;
+}
+
+/* Without a sine there is no response: 1 percent of 0 is 0. */
+static bool moved(const struct hil_arguments *a, const struct hil_bode *b)
+{
+    if (a->amplitude >= 0 || b->count == 0 || b->readings[0].coherence > 0)
+        return true;
+    fprintf(stderr, "--inject %s: it is 0 when the measurement begins; required: --amplitude\n",
+            b->inject);
+    return false;
+}
+
+static int show(const struct hil_arguments *a, const struct hil_bode *b, const char *folder)
+{
+    if (!moved(a, b) || bode_save(b, folder))
+        return HIL_EXIT_FAILED;
+    const int drawn = hil_plot_bode(folder, b, stderr);
+    if (a->json) {
+        bode_print_json(b, stdout);
+    } else {
+        print_readings(b);
+        if (b->of_loop)
+            print_margins(b);
+    }
+    if (drawn && drawn != -ENOPKG)
+        return HIL_EXIT_FAILED;
+    return judge_margins(a, b);
+}
+
+static int measure(const struct hil_arguments *a, const struct bode_plan *plan,
+                   const struct hil_scenario *measuring)
+{
+    struct hil_bode bode = {.scenario = measuring->name,
+                            .inject = plan->place.input,
+                            .response = plan->place.response,
+                            .of_loop = plan->place.of_loop};
+    char folder[4096] = "";
+    const struct hil_launch launch = {.scenario = measuring,
+                                      .out = a->out,
+                                      .keep_quiet = true,
+                                      .where = folder,
+                                      .where_size = sizeof folder};
+    int status = hil_launch(&launch);
+
+    if (status == HIL_EXIT_OK || status == HIL_EXIT_INVALID) {
+        const int shown = bode_read(&bode, plan, folder) ? HIL_EXIT_FAILED : show(a, &bode, folder);
+        status = shown == HIL_EXIT_FAILED || status == HIL_EXIT_OK ? shown : status;
+    }
+    free(bode.readings);
+    return status;
+}
+
+static int bode(const struct hil_arguments *a, const struct hil_scenario *scenario)
+{
+    struct bode_plan plan = {0};
+    struct hil_scenario *measuring;
+
+    if (bode_find(&plan.place, a, scenario->system) || bode_plan(&plan, a, scenario) ||
+        bode_load(&measuring, a, &plan, scenario))
+        return HIL_EXIT_USAGE;
+    const int status = measure(a, &plan, measuring);
+    hil_scenario_free(measuring);
+    return status;
+}
+
+static bool complete(const struct hil_arguments *a)
+{
+    if (!a->inject)
+        fprintf(stderr, "hiloco bode: where does the sine go in? required: --inject SIGNAL\n");
+    return a->inject;
+}
+
+int hil_command_bode(int argc, char **argv)
+{
+    struct hil_arguments a;
+    struct hil_scenario *scenario;
+    int rc = hil_arguments_parse(
+        &a, HIL_TAKES_BODE | HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET, help,
+        argc, argv);
+    int status = rc ? hil_arguments_status(rc) : HIL_EXIT_USAGE;
+
+    a.options.virtual_time = !a.options.realtime;
+    if (!rc && complete(&a) && hil_arguments_load(&a, &scenario) == 0) {
+        if (hil_system_is_joined(scenario->system))
+            fprintf(stderr, "%s: a component is outside; allowed: components that hiloco runs\n",
+                    a.scenario);
+        else
+            status = bode(&a, scenario);
+        hil_scenario_free(scenario);
+    }
+    hil_arguments_free(&a);
+    return status;
+}
