@@ -140,7 +140,7 @@ PROGRAMS := hiloco controller converter
 MAINS    := $(PROGRAMS:%=harness/%.c)
 
 # The binaries of the FMUs that `hiloco export-fmu` makes. They contain all built-in models.
-IN_FMU     := $(patsubst %,harness/export_fmu/%.c,fmi2 fmi3 instance model)
+IN_FMU     := $(patsubst %,harness/tools/export_fmu/%.c,fmi2 fmi3 instance model)
 FMU_SHARED := $(BUILD)/libhiloco-fmi2.so $(BUILD)/libhiloco-fmi3.so
 
 CHANNELS := $(wildcard channels/*.c channels/kvstore/*.c)
@@ -198,9 +198,10 @@ $(BUILD)/hiloco-netlist: $(call objects,$(NETLIST))
 	$(LINK) -pie -o $@ $^ -lngspice -lm
 
 # -Bsymbolic makes each FMU call its own functions when several are loaded into one process.
-$(FMU_SHARED): $(BUILD)/libhiloco-%.so: $(BUILD)/obj/harness/export_fmu/%.o \
-               $(call objects,$(patsubst %,harness/export_fmu/%.c,instance label model variables) \
-               $(patsubst %,harness/models/%.c,builtin native_component private_copy tables)) $(BUILD)/libmodels.a
+$(FMU_SHARED): $(BUILD)/libhiloco-%.so: $(BUILD)/obj/harness/tools/export_fmu/%.o \
+               $(call objects,$(patsubst %,harness/tools/export_fmu/%.c,instance label model variables) \
+               harness/models/builtin.c $(patsubst %,harness/models/provider/%.c,native_component private_copy tables)) \
+               $(BUILD)/libmodels.a
 	$(LINK) -shared -Wl,-z,defs -Wl,-Bsymbolic -Wl,--strip-debug -o $@ $^ -lm
 
 $(PYTHON): harness/python/METADATA.in harness/python/entry_points.txt $(PYTHON_FILES)
@@ -223,8 +224,8 @@ $(call objects,harness/base/version.c channels/conform/conform.c channels/confor
 $(BUILD)/obj/harness/figures/figure_scripts.o: $(wildcard traces/*.gp)
 
 # It also contains the pages of the report and of the scope.
-$(BUILD)/obj/harness/report/page_parts.o: $(wildcard $(addprefix harness/report/*.,js css html))
-$(BUILD)/obj/harness/scope/page.o: $(wildcard $(addprefix harness/scope/page/*.,js css html) harness/report/*.js)
+$(BUILD)/obj/harness/tools/report/page_parts.o: $(wildcard $(addprefix harness/tools/report/*.,js css html))
+$(BUILD)/obj/harness/tools/scope/page.o: $(wildcard $(addprefix harness/tools/scope/page/*.,js css html) harness/tools/report/*.js)
 
 # --- run: the reference scenario, and the figure -----------------------------------------
 

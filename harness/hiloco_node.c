@@ -24,6 +24,7 @@
 #include "models/outside.h"
 #include "run/privileges.h"
 #include "run/real_time.h"
+#include "scenario/load/load.h"
 #include "tracing/others.h"
 #include "tracing/provider.h"
 

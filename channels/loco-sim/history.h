@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../loco/language.h"
+#include "../loco/fabric/language.h"
 
 LOCO_DECLARATIONS
 

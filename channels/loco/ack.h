@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#include "language.h"
+#include "fabric/language.h"
 #include "manager.h"
 
 LOCO_DECLARATIONS

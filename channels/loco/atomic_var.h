@@ -27,7 +27,7 @@
 #define LOCO_ATOMIC_VAR_H
 
 #include "channel.h"
-#include "language.h"
+#include "fabric/language.h"
 
 LOCO_DECLARATIONS
 

@@ -10,7 +10,7 @@
 #ifndef LOCO_BARRIER_H
 #define LOCO_BARRIER_H
 
-#include "language.h"
+#include "fabric/language.h"
 #include "sst.h"
 
 LOCO_DECLARATIONS

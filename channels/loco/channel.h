@@ -37,7 +37,7 @@
 #define LOCO_CHANNEL_H
 
 #include "ack.h"
-#include "language.h"
+#include "fabric/language.h"
 #include "manager.h"
 
 LOCO_DECLARATIONS

@@ -20,7 +20,7 @@
 #ifndef LOCO_FENCE_H
 #define LOCO_FENCE_H
 
-#include "language.h"
+#include "fabric/language.h"
 #include "manager.h"
 
 LOCO_DECLARATIONS

@@ -38,7 +38,7 @@
 #include <pthread.h>
 
 #include "atomic_var.h"
-#include "language.h"
+#include "fabric/language.h"
 #include "ringbuffer.h"
 
 LOCO_DECLARATIONS

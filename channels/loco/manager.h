@@ -23,7 +23,7 @@
 #include "fabric/by_node.h"
 #include "fabric/context.h"
 #include "fabric/fabric.h"
-#include "language.h"
+#include "fabric/language.h"
 
 LOCO_DECLARATIONS
 

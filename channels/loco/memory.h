@@ -8,7 +8,7 @@
 #ifndef LOCO_MEMORY_H
 #define LOCO_MEMORY_H
 
-#include "language.h"
+#include "fabric/language.h"
 #include "thread.h"
 
 LOCO_DECLARATIONS

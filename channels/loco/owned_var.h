@@ -26,7 +26,7 @@
 #define LOCO_OWNED_VAR_H
 
 #include "channel.h"
-#include "language.h"
+#include "fabric/language.h"
 
 LOCO_DECLARATIONS
 

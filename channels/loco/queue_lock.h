@@ -25,8 +25,8 @@
 #define LOCO_QUEUE_LOCK_H
 
 #include "atomic_var.h"
+#include "fabric/language.h"
 #include "fence.h"
-#include "language.h"
 
 LOCO_DECLARATIONS
 

@@ -28,7 +28,7 @@
 #ifndef LOCO_RINGBUFFER_H
 #define LOCO_RINGBUFFER_H
 
-#include "language.h"
+#include "fabric/language.h"
 #include "sst.h"
 
 LOCO_DECLARATIONS

@@ -22,8 +22,8 @@
 #define LOCO_RW_LOCK_H
 
 #include "atomic_var.h"
+#include "fabric/language.h"
 #include "fence.h"
-#include "language.h"
 
 LOCO_DECLARATIONS
 

@@ -26,7 +26,7 @@
 #define LOCO_SHARED_QUEUE_H
 
 #include "atomic_var.h"
-#include "language.h"
+#include "fabric/language.h"
 
 LOCO_DECLARATIONS
 

@@ -9,7 +9,7 @@
 #define LOCO_SHARED_REGION_H
 
 #include "channel.h"
-#include "language.h"
+#include "fabric/language.h"
 
 LOCO_DECLARATIONS
 

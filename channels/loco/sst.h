@@ -15,7 +15,7 @@
 #ifndef LOCO_SST_H
 #define LOCO_SST_H
 
-#include "language.h"
+#include "fabric/language.h"
 #include "owned_var.h"
 
 LOCO_DECLARATIONS

@@ -6,7 +6,7 @@
 #ifndef LOCO_THREAD_H
 #define LOCO_THREAD_H
 
-#include "language.h"
+#include "fabric/language.h"
 #include "manager.h"
 
 LOCO_DECLARATIONS

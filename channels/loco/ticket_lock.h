@@ -30,8 +30,8 @@
 #define LOCO_TICKET_LOCK_H
 
 #include "atomic_var.h"
+#include "fabric/language.h"
 #include "fence.h"
-#include "language.h"
 #include "memory.h"
 
 LOCO_DECLARATIONS

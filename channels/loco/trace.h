@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
+#include "fabric/language.h"
 #include "fence.h"
-#include "language.h"
 
 LOCO_DECLARATIONS
 

@@ -25,7 +25,7 @@
 
 #include "ack.h"
 #include "channel.h"
-#include "language.h"
+#include "fabric/language.h"
 #include "ringbuffer.h"
 #include "shared_queue.h"
 

@@ -1,6 +1,7 @@
 #include "../base/digits.h"
 #include "../base/version.h"
 #include "../models/models.h"
+#include "../scenario/load/load.h"
 #include "commands.h"
 
 #include <errno.h>

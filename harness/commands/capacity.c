@@ -12,6 +12,7 @@
 #include "../record/told.h"
 #include "../run/clock.h"
 #include "../scenario/system.h"
+#include "../scenario/yaml/key_units.h"
 
 /* Of the scenario's period. */
 static const double LADDER[] = {0.1, 0.2, 0.3, 0.5, 0.75, 1,  1.25, 1.5, 2,  2.5,

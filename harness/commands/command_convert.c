@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../scenario/load/load.h"
 #include "commands.h"
 
 static const char help[] =

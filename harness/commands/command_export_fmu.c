@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../export_fmu/export.h"
 #include "../models/models.h"
-#include "../models/native.h"
+#include "../models/provider/native.h"
+#include "../tools/export_fmu/export.h"
 #include "commands.h"
 
 static const char help[] =

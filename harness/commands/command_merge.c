@@ -6,7 +6,7 @@
 #include "../base/apart.h"
 #include "../h5/run_files.h"
 #include "../launch/part.h"
-#include "../merge/merge.h"
+#include "../tools/merge/merge.h"
 #include "commands.h"
 
 static const char help[] =

@@ -6,7 +6,7 @@
 #include "../h5/run_files.h"
 #include "../record/export.h"
 #include "../record/export_mcap.h"
-#include "../tracing/trace_figures.h"
+#include "../tools/tracing/trace_figures.h"
 #include "commands.h"
 
 static const char plot_help[] =

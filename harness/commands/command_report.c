@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "../h5/run_files.h"
-#include "../report/page.h"
+#include "../tools/report/page.h"
 #include "commands.h"
 
 static const char help[] =

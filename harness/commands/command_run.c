@@ -7,10 +7,10 @@
 #include "../doctor/fix.h"
 #include "../launch/rendezvous.h"
 #include "../launch/verdict_files.h"
-#include "../merge/hosts.h"
 #include "../record/told.h"
-#include "../scope/server.h"
-#include "../tune/again.h"
+#include "../tools/merge/hosts.h"
+#include "../tools/scope/server.h"
+#include "../tools/tune/again.h"
 #include "commands.h"
 
 static const char help[] =

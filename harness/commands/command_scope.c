@@ -1,7 +1,7 @@
 #include <stdio.h>
 
-#include "../scope/server.h"
-#include "../top/choose.h"
+#include "../tools/scope/server.h"
+#include "../tools/top/choose.h"
 #include "commands.h"
 
 static const char help[] =

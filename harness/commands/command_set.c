@@ -7,8 +7,8 @@
 #include "../base/digits.h"
 #include "../base/foreign.h"
 #include "../scenario/yaml/scenario_check.h"
-#include "../top/choose.h"
-#include "../tune/client.h"
+#include "../tools/top/choose.h"
+#include "../tools/tune/client.h"
 #include "commands.h"
 
 static const char help[] =

@@ -9,8 +9,8 @@
 
 #include "../base/cpus.h"
 #include "../base/digits.h"
-#include "../top/choose.h"
-#include "../top/screen.h"
+#include "../tools/top/choose.h"
+#include "../tools/top/screen.h"
 #include "commands.h"
 
 static const char help[] =

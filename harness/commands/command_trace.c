@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "../h5/run_files.h"
-#include "../top/choose.h"
-#include "../tracing/report.h"
-#include "../tracing/trace_figures.h"
+#include "../tools/top/choose.h"
+#include "../tools/tracing/report.h"
+#include "../tools/tracing/trace_figures.h"
 #include "commands.h"
 
 static const char help[] =

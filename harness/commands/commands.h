@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "../launch/launcher.h"
+#include "../scenario/load/load.h"
 #include "../scenario/system.h"
 
 int hil_command_run(int argc, char **argv);

@@ -10,10 +10,10 @@
 #include "../base/cpus.h"
 #include "../base/foreign.h"
 #include "../launch/signals.h"
-#include "../scope/capture.h"
-#include "../scope/captured_file.h"
-#include "../top/choose.h"
-#include "../top/screen.h"
+#include "../tools/scope/capture.h"
+#include "../tools/scope/captured_file.h"
+#include "../tools/top/choose.h"
+#include "../tools/top/screen.h"
 #include "commands.h"
 
 static const char help[] =

@@ -11,6 +11,7 @@
 
 #include "../base/reap.h"
 #include "../h5/run_files.h"
+#include "../scenario/load/load.h"
 #include "launcher.h"
 #include "secret.h"
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "../scenario/load/load.h"
 #include "../scenario/scenario.h"
 
 struct hil_job {

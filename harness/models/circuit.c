@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 #include "../../plants/circuit/circuit_model.h"
-#include "native.h"
+#include "provider/native.h"
 
 static bool circuit_takes(const char *name)
 {

@@ -3,7 +3,7 @@
 #ifndef HIL_CIRCUIT_H
 #define HIL_CIRCUIT_H
 
-#include "provider.h"
+#include "provider/provider.h"
 
 extern const struct hil_provider hil_circuit_provider;
 

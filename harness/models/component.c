@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "models.h"
-#include "prints.h"
+#include "provider/prints.h"
 
 /* Threads share most of the state. */
 static pthread_mutex_t foreign_lock = PTHREAD_MUTEX_INITIALIZER;

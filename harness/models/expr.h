@@ -6,7 +6,7 @@
 #ifndef HIL_EXPR_H
 #define HIL_EXPR_H
 
-#include "provider.h"
+#include "provider/provider.h"
 
 extern const struct hil_provider hil_expr_provider;
 

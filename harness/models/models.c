@@ -12,11 +12,11 @@
 #include "device/comedi.h"
 #include "expr.h"
 #include "fmu/fmu.h"
-#include "native.h"
 #include "outside.h"
 #include "program/netlist.h"
 #include "program/program.h"
 #include "program/python.h"
+#include "provider/native.h"
 #include "table.h"
 
 /* The first provider that accepts a name gets it; native models accept any name with a '/'. */

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "builtin.h"
-#include "provider.h"
-#include "tables.h"
+#include "provider/provider.h"
+#include "provider/tables.h"
 
 /* Whether a provider accepts the name. None accepts the name of a built-in model. */
 bool hil_model_is_provided(const char *name);

@@ -6,7 +6,7 @@
 #ifndef HIL_OUTSIDE_H
 #define HIL_OUTSIDE_H
 
-#include "provider.h"
+#include "provider/provider.h"
 
 #define HIL_OUTSIDE_NAME "outside"
 

@@ -8,7 +8,7 @@
 
 #include "../../controllers/table.h"
 #include "../../plants/instance.h"
-#include "native.h"
+#include "provider/native.h"
 #include "table_file.h"
 
 struct table_model {

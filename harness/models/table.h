@@ -4,7 +4,7 @@
 #ifndef HIL_TABLE_H
 #define HIL_TABLE_H
 
-#include "provider.h"
+#include "provider/provider.h"
 
 extern const struct hil_provider hil_table_provider;
 

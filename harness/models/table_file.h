@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "provider.h"
+#include "provider/provider.h"
 
 enum { TABLE_NAME_BYTES = 64 };
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../base/pool.h"
-#include "general/general.h"
 
 void hil_system_free(struct hil_system *system)
 {
@@ -47,13 +46,26 @@ void hil_instance_name(const struct hil_instance *is, char text[HIL_SIGNAL_NAME_
         snprintf(text, HIL_SIGNAL_NAME_BYTES, "%s", is->name);
 }
 
+static const struct hil_quantity *find_row(const struct hil_quantities *table, unsigned width,
+                                           unsigned number, unsigned *place)
+{
+    for (unsigned i = 0; i < table->count; i++) {
+        const unsigned places = table->at[i].flags & HIL_WIDE ? width : 1;
+        *place = number;
+        if (number < places)
+            return &table->at[i];
+        number -= places;
+    }
+    return NULL;
+}
+
 const struct hil_quantity *hil_signal_row(const struct hil_system *system,
                                           const struct hil_signal *signal, unsigned *place)
 {
     const struct hil_component *c = &system->components[signal->component];
     const struct hil_quantities *table = signal->output ? &c->model->outputs : &c->model->inputs;
 
-    return general_row(table, c->width, signal->number, place);
+    return find_row(table, c->width, signal->number, place);
 }
 
 unsigned hil_places_before(const struct hil_quantities *table, unsigned width, unsigned row)
@@ -70,14 +82,14 @@ const struct hil_quantity *hil_place_row(const struct hil_quantities *table, uns
 {
     unsigned place;
 
-    return general_row(table, width, number, &place);
+    return find_row(table, width, number, &place);
 }
 
 void hil_place_name(const struct hil_quantities *table, unsigned width, unsigned number,
                     char text[HIL_SIGNAL_NAME_BYTES])
 {
     unsigned place;
-    const struct hil_quantity *row = general_row(table, width, number, &place);
+    const struct hil_quantity *row = find_row(table, width, number, &place);
 
     if (row->flags & HIL_WIDE)
         snprintf(text, HIL_SIGNAL_NAME_BYTES, "%s[%u]", row->name, place);
@@ -97,15 +109,6 @@ void hil_signal_name(const struct hil_system *system, const struct hil_signal *s
     const size_t used = strlen(text);
     snprintf(text + used, HIL_SIGNAL_NAME_BYTES - used, ".%s%s",
              signal->original ? HIL_ORIGINAL : "", place);
-}
-
-void general_name(const struct general *g, struct general_element element, bool output,
-                  char text[HIL_SIGNAL_NAME_BYTES])
-{
-    const struct hil_signal signal = {
-        .component = element.component, .output = output, .number = element.number};
-
-    hil_signal_name(g->system, &signal, text);
 }
 
 /* --- sources ------------------------------------------------------------------------------- */

@@ -62,6 +62,6 @@ has harness/run/crew hil_crew_call 'R.*A' "a call is there before its number, an
 has harness/run/crew crew_live 'A.*R' "a share is done after its call's number, and before its answer"
 has harness/record/recorder hil_stream_commit 'R' "a row is there before the ring's head"
 has harness/record/recorder drain_to 'L.*R' "a row was read before its place is free"
-has harness/scope/rows hil_rows_take 'A.*[LC].*f.*L' "a row is read between two looks at the ring's count"
+has harness/tools/scope/rows hil_rows_take 'A.*[LC].*f.*L' "a row is read between two looks at the ring's count"
 has harness/run/step step_show 'F.*[SC].*R.*F' "a row for who watches is written between two counts"
 exit $failed

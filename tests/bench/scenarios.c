@@ -7,6 +7,7 @@
 
 #include "harness/record/streams.h"
 #include "harness/run/privileges.h"
+#include "harness/scenario/load/load.h"
 
 static void log_error(void *arg, enum loco_level level, const char *text)
 {

@@ -20,7 +20,7 @@
 
 #include "harness/run/group.h"
 #include "harness/run/real_time.h"
-#include "harness/top/sample.h"
+#include "harness/tools/top/sample.h"
 #include "pair.h"
 #include "scenarios.h"
 

@@ -10,6 +10,7 @@
 
 #include "fuzz.h"
 #include "harness/launch/rendezvous_internal.h"
+#include "harness/scenario/load/load.h"
 #include "tests/nodes.h"
 
 enum { STRANGER, GUEST, FIRST, FROM, UNPROVEN_FIRST = 255 /* takes a second */ };

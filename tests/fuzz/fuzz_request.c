@@ -4,6 +4,7 @@
 #include "../bank_text.h"
 #include "fuzz.h"
 #include "harness/launch/tuning_request.h"
+#include "harness/scenario/load/load.h"
 #include "harness/scenario/scenario.h"
 
 static const char tuned[] = "name: small\nduration_s: 0.1\nmode: virtual\ntuning: true\n" BANK("2");

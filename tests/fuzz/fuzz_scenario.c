@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "harness/scenario/load/load.h"
 #include "harness/scenario/scenario.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,6 +4,7 @@
 
 #include "../bank_text.h"
 #include "fuzz.h"
+#include "harness/scenario/load/load.h"
 #include "harness/scenario/scenario.h"
 
 enum { SETS_MAX = 16 };

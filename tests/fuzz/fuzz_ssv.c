@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "harness/scenario/load/load.h"
 #include "harness/scenario/scenario.h"
 
 static const char sound[] =

@@ -6,8 +6,9 @@
 #include "../bank_text.h"
 #include "fuzz.h"
 #include "harness/run/state.h"
+#include "harness/scenario/load/load.h"
 #include "harness/scenario/scenario.h"
-#include "harness/scope/view.h"
+#include "harness/tools/scope/view.h"
 
 enum { STEPS = 40 };
 

@@ -12,6 +12,7 @@
 
 #include "../bank.h"
 #include "../sets.h"
+#include "harness/scenario/load/load.h"
 #include "harness/scenario/scenario.h"
 #include "harness/scenario/system.h"
 #include "process.h"

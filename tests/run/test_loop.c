@@ -24,6 +24,7 @@
 #include "harness/record/streams.h"
 #include "harness/run/executor.h"
 #include "harness/run/rows.h"
+#include "harness/scenario/load/load.h"
 #include "harness/scenario/tunables.h"
 #include "workspace.h"
 

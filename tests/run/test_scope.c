@@ -11,8 +11,8 @@
 
 #include "../bank_text.h"
 #include "../sets.h"
-#include "harness/scope/rows.h"
-#include "harness/top/runs.h"
+#include "harness/tools/scope/rows.h"
+#include "harness/tools/top/runs.h"
 #include "process.h"
 #include "results.h"
 #include "workspace.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../sets.h"
+#include "harness/scenario/load/load.h"
 #include "process.h"
 #include "results.h"
 #include "simulation.h"

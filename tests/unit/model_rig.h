@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "harness/models/models.h"
-#include "harness/models/tables.h"
+#include "harness/models/provider/tables.h"
 
 enum { RIG_PLACES = 128, RIG_SAID_BYTES = 256 };
 

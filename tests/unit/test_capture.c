@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "harness/scope/capture.h"
+#include "harness/tools/scope/capture.h"
 #include "made_run.h"
 
 enum { ROWS = 1024 };

@@ -1,6 +1,7 @@
 /* Tests what `hiloco convert` makes of scenarios in the short form of earlier versions. */
 #include "test_scenario.h"
 
+#include "harness/scenario/load/load.h"
 #include "harness/scenario/system.h"
 
 /* --- comparing systems ------------------------------------------------------------------------ */

@@ -13,7 +13,7 @@
 #include "fmu_tool.h"
 #include "folder.h"
 #include "harness/base/units.h"
-#include "harness/export_fmu/export.h"
+#include "harness/tools/export_fmu/export.h"
 #include "model_rig.h"
 
 TestSuite(export_fmu, .init = folder_open, .fini = folder_close);

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "harness/top/history.h"
+#include "harness/tools/top/history.h"
 
 static struct hil_recent recent;
 static struct hil_history history;

@@ -6,6 +6,7 @@
 
 #include "harness/figures/key_words.h"
 #include "harness/scenario/scenario.h"
+#include "harness/scenario/yaml/key_units.h"
 #include "harness/scenario/yaml/scenario_schema.h"
 
 static char words[HIL_KEY_WORDS_BYTES], value[HIL_KEY_WORDS_BYTES];

@@ -3,6 +3,7 @@
 #include "test_scenario.h"
 
 #include "folder.h"
+#include "harness/scenario/load/load.h"
 #include "harness/scenario/system.h"
 
 TestSuite(parameters, .init = folder_open, .fini = folder_close);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "harness/models/models.h"
-#include "harness/models/tables.h"
+#include "harness/models/provider/tables.h"
 #include "model_rig.h"
 #include "plants/linear.h"
 #include "tests/data/reference_units.h"

@@ -9,7 +9,7 @@
 #include "channels/fabric/addresses.h"
 #include "harness/launch/part_nodes.h"
 #include "harness/launch/rendezvous_internal.h"
-#include "harness/merge/clock_line.h"
+#include "harness/tools/merge/clock_line.h"
 #include "test_scenario.h"
 #include "tests/nodes.h"
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "harness/scope/rows.h"
+#include "harness/tools/scope/rows.h"
 #include "made_run.h"
 
 static const uint32_t ALL[MADE_WIDTH] = {HIL_TAP_STEP,   HIL_TAP_TIME,   HIL_TAP_MISSED,

@@ -5,6 +5,7 @@
 
 #include "../bank.h"
 #include "../sets.h"
+#include "harness/scenario/load/load.h"
 
 #include <glob.h>
 #include <math.h>

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "harness/models/models.h"
+#include "harness/scenario/load/load.h"
 #include "harness/scenario/scenario.h"
 #include "tests/bank_text.h"
 #include "tests/temporary.h"

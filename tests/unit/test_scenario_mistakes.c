@@ -2,6 +2,7 @@
  * Tests every class of mistake, with the line and column at which it is reported.
  */
 #include "../sets.h"
+#include "harness/scenario/load/load.h"
 #include "test_scenario.h"
 
 #define ONLY(text, expected)           cr_expect_str_eq(refusal(text, NULL), expected "\n")

@@ -9,7 +9,7 @@
 #include "harness/base/foreign.h"
 #include "harness/run/state.h"
 #include "harness/run/state_image.h"
-#include "harness/top/sample.h"
+#include "harness/tools/top/sample.h"
 #include "test_scenario.h"
 
 /* A memory file like that of a run of three converters, which anybody may write to. */

@@ -5,6 +5,7 @@
 #include "folder.h"
 #include "harness/h5/trace_reader.h"
 #include "harness/record/streams.h"
+#include "harness/scenario/load/load.h"
 
 TestSuite(streams, .init = folder_open, .fini = folder_close);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "harness/base/digits.h"
-#include "harness/top/table.h"
+#include "harness/tools/top/table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

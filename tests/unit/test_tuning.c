@@ -10,7 +10,7 @@
 #include "harness/launch/tuning_request.h"
 #include "harness/record/event_rows.h"
 #include "harness/scenario/tunables.h"
-#include "harness/tune/client.h"
+#include "harness/tools/tune/client.h"
 #include "step_rig.h"
 
 /* Node b has the continuous components. */

@@ -2,7 +2,7 @@
 #include <jansson.h>
 #include <malloc.h>
 
-#include "harness/scope/view.h"
+#include "harness/tools/scope/view.h"
 #include "made_run.h"
 
 enum { ROWS = 1024, A_TURN = 100, TURNS = 36000 };

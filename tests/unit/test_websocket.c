@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../harness/scope/gate.h"
-#include "../../harness/scope/websocket.h"
+#include "../../harness/tools/scope/gate.h"
+#include "../../harness/tools/scope/websocket.h"
 
 /* --- the handshake ---------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../language.h"
+#include "language.h"
 
 LOCO_DECLARATIONS
 

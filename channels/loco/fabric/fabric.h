@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../language.h"
+#include "language.h"
 
 LOCO_DECLARATIONS
 

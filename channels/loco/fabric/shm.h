@@ -16,8 +16,8 @@
 #ifndef LOCO_SHM_H
 #define LOCO_SHM_H
 
-#include "../language.h"
 #include "fabric.h"
+#include "language.h"
 
 LOCO_DECLARATIONS
 

@@ -16,8 +16,8 @@
 
 #include <stdint.h>
 
-#include "../language.h"
 #include "fabric.h"
+#include "language.h"
 
 LOCO_DECLARATIONS
 

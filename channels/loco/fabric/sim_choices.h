@@ -21,8 +21,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../language.h"
 #include "fabric.h"
+#include "language.h"
 
 LOCO_DECLARATIONS
 

@@ -26,8 +26,8 @@
 #ifndef LOCO_TCP_H
 #define LOCO_TCP_H
 
-#include "../language.h"
 #include "fabric.h"
+#include "language.h"
 
 LOCO_DECLARATIONS
 

@@ -32,8 +32,8 @@
 #ifndef LOCO_VERBS_H
 #define LOCO_VERBS_H
 
-#include "../language.h"
 #include "fabric.h"
+#include "language.h"
 
 LOCO_DECLARATIONS
 

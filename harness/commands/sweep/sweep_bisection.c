@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../scenario/yaml/key_units.h"
 #include "sweep.h"
 
 static struct sweep_axis *bisection_axis(const struct sweep *s)

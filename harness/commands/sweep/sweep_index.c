@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../base/json_file.h"
+#include "../../scenario/yaml/key_units.h"
 #include "sweep.h"
 
 /* A point that was not run has no status; a run without a summary has no results. */

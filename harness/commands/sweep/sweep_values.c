@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../scenario/yaml/key_units.h"
 #include "../../scenario/yaml/scenario_schema.h"
 #include "sweep.h"
 

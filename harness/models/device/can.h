@@ -5,7 +5,7 @@
 #ifndef HIL_CAN_H
 #define HIL_CAN_H
 
-#include "../provider.h"
+#include "../provider/provider.h"
 
 extern const struct hil_provider hil_can_provider;
 

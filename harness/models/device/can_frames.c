@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../settings.h"
+#include "../provider/settings.h"
 
 /* --- keys ------------------------------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 
 #include <linux/can.h>
 
-#include "../provider.h"
+#include "../provider/provider.h"
 #include "can_signal.h"
 #include "guardian.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../settings.h"
+#include "../provider/settings.h"
 #include "comedi_card.h"
 
 static const char COMEDI_PREFIX[] = "comedi:";

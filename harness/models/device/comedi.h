@@ -8,7 +8,7 @@
 #ifndef HIL_COMEDI_H
 #define HIL_COMEDI_H
 
-#include "../provider.h"
+#include "../provider/provider.h"
 
 extern const struct hil_provider hil_comedi_provider;
 

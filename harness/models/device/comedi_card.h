@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../provider.h"
+#include "../provider/provider.h"
 #include "guardian.h"
 
 enum hil_comedi_kind { HIL_COMEDI_ANALOG, HIL_COMEDI_DIGITAL };

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../provider.h"
+#include "../provider/provider.h"
 
 /* The most channels or signals of a device in each direction, and the most frames of a bus. */
 enum { HIL_DEVICE_MAX = 128 };

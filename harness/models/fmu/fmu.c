@@ -11,8 +11,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "../native.h"
-#include "../prints.h"
+#include "../provider/native.h"
+#include "../provider/prints.h"
 #include "fmu_archive.h"
 #include "fmu_folder.h"
 #include "fmu_instance.h"

@@ -10,7 +10,7 @@
 #ifndef HIL_FMU_H
 #define HIL_FMU_H
 
-#include "../provider.h"
+#include "../provider/provider.h"
 
 extern const struct hil_provider hil_fmu_provider;
 

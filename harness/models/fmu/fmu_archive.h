@@ -5,7 +5,7 @@
 #ifndef HIL_FMU_ARCHIVE_H
 #define HIL_FMU_ARCHIVE_H
 
-#include "../provider.h"
+#include "../provider/provider.h"
 
 enum { FMU_FILES_MAX = 20000 };
 #define FMU_BYTES_MAX ((uint64_t)1 << 30)

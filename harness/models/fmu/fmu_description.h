@@ -6,7 +6,7 @@
 #define HIL_FMU_DESCRIPTION_H
 
 #include "../../base/names.h"
-#include "../provider.h"
+#include "../provider/provider.h"
 
 enum fmu_type { /* FMI 2.0 has FLOAT64, INT32, BOOLEAN, STRING and ENUMERATION */
                 FMU_FLOAT64,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../prints.h"
+#include "../provider/prints.h"
 #include "fmu_library.h"
 #include "fmu_log.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../base/installed.h"
-#include "../native.h"
+#include "../provider/native.h"
 #include "program.h"
 
 static const char netlist_program[] = "hiloco-netlist";

@@ -5,7 +5,7 @@
 #ifndef HIL_NETLIST_H
 #define HIL_NETLIST_H
 
-#include "../provider.h"
+#include "../provider/provider.h"
 
 extern const struct hil_provider hil_netlist_provider;
 

@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 #include "../../base/foreign.h"
-#include "../native.h"
+#include "../provider/native.h"
 #include "child.h"
 #include "program_tables.h"
 

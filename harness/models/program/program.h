@@ -5,7 +5,7 @@
 #ifndef HIL_PROGRAM_H
 #define HIL_PROGRAM_H
 
-#include "../provider.h"
+#include "../provider/provider.h"
 
 extern const struct hil_provider hil_program_provider;
 

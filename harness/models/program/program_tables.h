@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../provider.h"
+#include "../provider/provider.h"
 
 /* The most rows of one kind. */
 enum { HIL_PROGRAM_ROWS = HIL_QUANTITIES_MAX };

@@ -6,7 +6,7 @@
 #ifndef HIL_PYTHON_H
 #define HIL_PYTHON_H
 
-#include "../provider.h"
+#include "../provider/provider.h"
 
 extern const struct hil_provider hil_python_provider;
 

@@ -12,10 +12,10 @@
 
 #include "../../base/names.h"
 #include "../../base/pool.h"
-#include "../mentioned.h"
-#include "../ssv.h"
 #include "../system.h"
 #include "../yaml/scenario_check.h"
+#include "mentioned.h"
+#include "ssv.h"
 
 /* An entry of nodes: or components:, and the place of its results in the system. */
 struct general_group {
@@ -218,10 +218,6 @@ int general_signals(const struct general *g, const struct scenario_node *node,
 /* "motor.speed_rad_s" */
 void general_name(const struct general *g, struct general_element element, bool output,
                   char text[HIL_SIGNAL_NAME_BYTES]);
-
-/* The row of a table for place `number`, when wide rows have `width` places. */
-const struct hil_quantity *general_row(const struct hil_quantities *table, unsigned width,
-                                       unsigned number, unsigned *place);
 
 /* Finds the link between two nodes that carries this output, and the output's position in it. */
 bool general_find_link(const struct hil_system *system, unsigned from, unsigned to, unsigned out,

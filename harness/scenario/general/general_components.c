@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../scenario_models.h"
 #include "../yaml/scenario_check.h"
 #include "../yaml/scenario_resolve.h"
 #include "general.h"
+#include "scenario_models.h"
 
 /* --- counts and nodes ---------------------------------------------------------------------- */
 

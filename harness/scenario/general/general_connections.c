@@ -10,10 +10,8 @@ static const struct hil_quantity *connection_row(const struct general *g,
                                                  struct general_element element, bool output)
 {
     const struct hil_component *c = &g->system->components[element.component];
-    unsigned place;
 
-    return general_row(output ? &c->model->outputs : &c->model->inputs, c->width, element.number,
-                       &place);
+    return hil_place_row(output ? &c->model->outputs : &c->model->inputs, c->width, element.number);
 }
 
 /* Different units need a factor. A pure number fits any unit, because a gain has no unit of its

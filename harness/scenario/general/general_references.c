@@ -154,17 +154,13 @@ bool general_find_measures(const struct general *g, const struct scenario_node *
 
 /* --- signals ------------------------------------------------------------------------------- */
 
-const struct hil_quantity *general_row(const struct hil_quantities *table, unsigned width,
-                                       unsigned number, unsigned *place)
+void general_name(const struct general *g, struct general_element element, bool output,
+                  char text[HIL_SIGNAL_NAME_BYTES])
 {
-    for (unsigned i = 0; i < table->count; i++) {
-        const unsigned places = table->at[i].flags & HIL_WIDE ? width : 1;
-        *place = number;
-        if (number < places)
-            return &table->at[i];
-        number -= places;
-    }
-    return NULL;
+    const struct hil_signal signal = {
+        .component = element.component, .output = output, .number = element.number};
+
+    hil_signal_name(g->system, &signal, text);
 }
 
 static int reference_add(struct general_elements *elements, struct general_element element)

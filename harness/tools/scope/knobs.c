@@ -1,0 +1,82 @@
+#include "knobs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/json_number.h"
+
+int hil_knobs_open(struct hil_knobs *k, const struct hil_found *run)
+{
+    struct hil_tuned tuned;
+
+    *k = (struct hil_knobs){.run = run};
+    while (hil_tune_next(&run->attached, &k->seen, &tuned))
+        ;
+    return hil_tune_list(&run->attached, &k->list, &k->count);
+}
+
+void hil_knobs_close(struct hil_knobs *k)
+{
+    for (unsigned i = 0; i < HIL_KNOBS_ASKED_MAX; i++)
+        hil_asking_close(k->asked[i]);
+    free(k->list);
+}
+
+json_t *hil_knobs_json(const struct hil_knobs *k)
+{
+    return hil_tune_list_json(&k->run->attached, k->list, k->count);
+}
+
+const char *hil_knobs_ask(struct hil_knobs *k, const json_t *request)
+{
+    unsigned i = 0;
+
+    while (i < HIL_KNOBS_ASKED_MAX && k->asked[i])
+        i++;
+    if (i == HIL_KNOBS_ASKED_MAX)
+        return "the run has not answered the previous request";
+    switch (hil_asking_start(&k->asked[i], k->run, request)) {
+    case 0:
+        return NULL;
+    case -ECONNREFUSED:
+        k->asked[i] = NULL;
+        return "the run does not allow changes: start it with hiloco run --allow-set";
+    case -EPERM:
+        k->asked[i] = NULL;
+        return "the run is another user's";
+    default:
+        k->asked[i] = NULL;
+        return "the run cannot be asked";
+    }
+}
+
+void hil_knobs_hear(struct hil_knobs *k, char *why, size_t size)
+{
+    for (unsigned i = 0; i < HIL_KNOBS_ASKED_MAX; i++) {
+        json_t *answer = NULL;
+        const int rc = k->asked[i] ? hil_asking_finish(k->asked[i], &answer) : 0;
+        if (rc == 0)
+            continue;
+        hil_asking_close(k->asked[i]);
+        k->asked[i] = NULL;
+        const char *refused = json_string_value(json_object_get(answer, "refused"));
+        if (refused || rc < 0)
+            snprintf(why, size, "%s", refused ? refused : "the run has ended");
+        json_decref(answer);
+    }
+}
+
+json_t *hil_knobs_next(struct hil_knobs *k, char (*nodes)[HIL_NODE_NAME_BYTES])
+{
+    struct hil_tuned tuned;
+
+    if (!hil_tune_next(&k->run->attached, &k->seen, &tuned) || tuned.tunable >= k->count ||
+        tuned.node >= k->run->attached.node_count)
+        return NULL;
+    return json_pack("{s:s, s:s, s:o, s:s, s:I, s:f}", "kind", "set", "name",
+                     k->list[tuned.tunable].name, "value", hil_json_number(tuned.value), "node",
+                     nodes[tuned.node], "step", (json_int_t)tuned.step, "time_s",
+                     (double)tuned.time_ns * 1e-9);
+}
