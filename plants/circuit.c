@@ -12,6 +12,11 @@ const struct hil_quantity circuit_parameters[CIRCUIT_PARAMETERS] = {
      "on-resistance of either switch"},
     {"esr_ohm", "Ohm", 0.030, 0, 1e3, HIL_TUNABLE | HIL_SPREAD,
      "series resistance of the capacitor"},
+    {"diode_drop_v", "V", 0, 0, 1e3, HIL_TUNABLE, "forward voltage of either switch's diode"},
+    {"source_resistance_ohm", "Ohm", 0, 0, 1e3, HIL_TUNABLE, "resistance of the source"},
+    {"saturation_current_a", "A", 0, 0, 1e6, HIL_TUNABLE,
+     "current of the inductor beyond which it saturates; 0: it never does"},
+    {"saturated_inductance_h", "H", 10e-6, 1e-9, 1, HIL_TUNABLE, "inductance beyond that current"},
     {"switching_frequency_hz", "Hz", 100e3, 1e3, 1e8, 0,
      "switching frequency; its period and the plant's must divide one another"},
     {"current_limit_a", "A", 1e6, 1e-3, 1e6, 0,
@@ -29,6 +34,8 @@ const struct hil_quantity circuit_inputs[CIRCUIT_INPUTS] = {
 const struct hil_quantity circuit_outputs[CIRCUIT_OUTPUTS] = {
     {"voltage_v", "V", 0, -INFINITY, INFINITY, 0, "voltage across the load"},
     {"current_a", "A", 0, -INFINITY, INFINITY, 0, "current of the inductor"},
+    {"input_current_a", "A", 0, -INFINITY, INFINITY, 0,
+     "current from the source; with the switching resolved, its mean over the step"},
 };
 
 const struct hil_quantity circuit_states[CIRCUIT_STATES] = {
@@ -63,6 +70,10 @@ void circuit_init(struct circuit *circuit, const struct hil_config *config)
         .inductor_ohm = parameters[CIRCUIT_INDUCTOR_RESISTANCE],
         .switch_ohm = parameters[CIRCUIT_SWITCH_RESISTANCE],
         .esr_ohm = parameters[CIRCUIT_ESR],
+        .diode_v = parameters[CIRCUIT_DIODE_DROP],
+        .source_ohm = parameters[CIRCUIT_SOURCE_RESISTANCE],
+        .saturation_a = parameters[CIRCUIT_SATURATION_CURRENT],
+        .saturated_h = parameters[CIRCUIT_SATURATED_INDUCTANCE],
         .log = config->log,
         .log_arg = config->log_arg,
     };
@@ -77,6 +88,10 @@ int circuit_tune(struct circuit *circuit, uint32_t place, double value)
         [CIRCUIT_INDUCTOR_RESISTANCE] = &circuit->inductor_ohm,
         [CIRCUIT_SWITCH_RESISTANCE] = &circuit->switch_ohm,
         [CIRCUIT_ESR] = &circuit->esr_ohm,
+        [CIRCUIT_DIODE_DROP] = &circuit->diode_v,
+        [CIRCUIT_SOURCE_RESISTANCE] = &circuit->source_ohm,
+        [CIRCUIT_SATURATION_CURRENT] = &circuit->saturation_a,
+        [CIRCUIT_SATURATED_INDUCTANCE] = &circuit->saturated_h,
     };
 
     if (place >= sizeof tunable / sizeof tunable[0])
@@ -95,14 +110,15 @@ void circuit_voltage(double c[CIRCUIT_STATES], const struct circuit *circuit, do
     c[CIRCUIT_VOLTAGE] = divider;
 }
 
-void circuit_equations(struct linear *equations, const struct circuit *circuit, double feeding,
-                       double load_ohm)
+void circuit_equations(struct linear *equations, const struct circuit *circuit, double source,
+                       double feeding, double load_ohm)
 {
     const double per_l = 1 / circuit->inductance_h;
     const double per_c = 1 / circuit->capacitance_f;
     const double g = 1 / (load_ohm + circuit->esr_ohm);
     const double divider = load_ohm * g;
-    const double resistance = circuit->resistance_ohm + feeding * divider * circuit->esr_ohm;
+    const double resistance = circuit->resistance_ohm + feeding * divider * circuit->esr_ohm +
+                              source * circuit->source_ohm;
 
     *equations = (struct linear){
         .a = {{-resistance * per_l, -feeding * divider * per_l},

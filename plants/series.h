@@ -18,6 +18,7 @@ struct series {
     unsigned n; /* converters; converter i has the states 2 i, iL, and 2 i + 1, vC */
     double inductance_h[SERIES_WIDTH_MAX], capacitance_f[SERIES_WIDTH_MAX];
     double resistance_ohm[SERIES_WIDTH_MAX], esr_ohm[SERIES_WIDTH_MAX]; /* r and ESR */
+    double diode_v[SERIES_WIDTH_MAX];                                   /* drop of its diodes */
     double path_ohm;                                                    /* load + sum of ESR */
     hil_log_fn *log;
     void *log_arg;
@@ -32,8 +33,9 @@ double series_voltage(const struct series *s, const double *x, double io, unsign
 /* Advances x by t while all gates of some converters are off. A converter whose `enable` is below
  * 0.5 conducts by its diodes only: by the lower one while its current is positive, by the upper
  * one, into its source, while it is negative. At zero it stays until its output is below zero or
- * above its source. The others are averaged. `duty`, `source_v` and `enable` have a value for each
- * converter. Returns 0, or -ERANGE after logging that the circuit is too fast for a step. */
+ * above its source, by its diodes' drop. The others are averaged. `duty`, `source_v` and `enable`
+ * have a value for each converter. Returns 0, or -ERANGE after logging that the circuit is too fast
+ * for a step. */
 int series_by_diodes(const struct series *s, const double *duty, const double *source_v,
                      const double *enable, double *x, double t);
 

@@ -1,9 +1,9 @@
 /*
  * Averaged synchronous bucks with their outputs in series across one load, which couples them
  * (series.h). This is exact for outputs in series. The simpler way, a share of the load for each
- * converter (plants/buck.c), is exact only while the converters are balanced: the load does not
- * damp their differences. While all are enabled the equations are linear in d Vin, so the solution
- * is exact for inputs that are held.
+ * converter (plants/converters.c), is exact only while the converters are balanced: the load does
+ * not damp their differences. While all are enabled the equations are linear in d Vin, so the
+ * solution is exact for inputs that are held.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -13,7 +13,8 @@
 #include "models.h"
 #include "series.h"
 
-/* Rows of the parameters' table. Each but the load has a place for each converter. */
+/* Rows of the parameters' table. Each but the load has a place for each converter. The drops of the
+ * diodes come after the load. */
 enum { SERIES_L, SERIES_C, SERIES_RL, SERIES_RON, SERIES_ESR, SERIES_LOAD };
 
 /* Rows of the inputs' table. Each has a place for each converter. */
@@ -39,6 +40,7 @@ static void series_init(struct series *s, const struct hil_config *config)
         s->capacitance_f[i] = p[SERIES_C * n + i];
         s->resistance_ohm[i] = p[SERIES_RL * n + i] + p[SERIES_RON * n + i];
         s->esr_ohm[i] = p[SERIES_ESR * n + i];
+        s->diode_v[i] = p[SERIES_LOAD * n + 1 + i];
         s->path_ohm += s->esr_ohm[i];
     }
 }
@@ -88,10 +90,12 @@ static int series_bucks_output(const void *self, const double *in, double *out)
     const unsigned n = s->string.n;
     const double io = series_current(&s->string, s->x);
 
-    (void)in;
     for (unsigned i = 0; i < n; i++) {
+        const double current = s->x[2 * i];
         out[i] = series_voltage(&s->string, s->x, io, i);
-        out[n + i] = s->x[2 * i];
+        out[n + i] = current;
+        out[2 * n + 1 + i] =
+            in[SERIES_ENABLE * n + i] >= 0.5 ? in[SERIES_DUTY * n + i] * current : fmin(current, 0);
     }
     out[2 * n] = io;
     return 0;
@@ -136,6 +140,7 @@ static const struct hil_quantity series_bucks_parameters[] = {
      "on-resistance of either switch"},
     {"esr_ohm", "Ohm", 0.030, 0, 1e3, HIL_WIDE | HIL_SPREAD, "series resistance of the capacitor"},
     {"load_ohm", "Ohm", 48, 1e-3, 1e9, HIL_SPREAD, "resistance of the load, across all"},
+    {"diode_drop_v", "V", 0, 0, 1e3, HIL_WIDE, "forward voltage of either switch's diode"},
 };
 
 static const struct hil_quantity series_bucks_inputs[] = {
@@ -149,6 +154,7 @@ static const struct hil_quantity series_bucks_outputs[] = {
     {"voltage_v", "V", 0, -INFINITY, INFINITY, HIL_WIDE, "what each gives"},
     {"current_a", "A", 0, -INFINITY, INFINITY, HIL_WIDE, "current of the inductor"},
     {"load_current_a", "A", 0, -INFINITY, INFINITY, 0, "current through the string and the load"},
+    {"input_current_a", "A", 0, -INFINITY, INFINITY, HIL_WIDE, "current from the source"},
 };
 
 const struct hil_model model_series_bucks = {

@@ -73,11 +73,12 @@ static void series_choose_diode(const struct series *s, struct series_part *p, c
 
     p->u[i] = 0;
     p->path[i] = SERIES_IDLE;
-    if (current > 0 || (current == 0 && voltage < 0)) {
+    if (current > 0 || (current == 0 && voltage < -s->diode_v[i])) {
         p->path[i] = SERIES_LOWER_DIODE;
-    } else if (current < 0 || voltage > p->source_v[i]) {
+        p->u[i] = -s->diode_v[i];
+    } else if (current < 0 || voltage > p->source_v[i] + s->diode_v[i]) {
         p->path[i] = SERIES_UPPER_DIODE;
-        p->u[i] = p->source_v[i];
+        p->u[i] = p->source_v[i] + s->diode_v[i];
     }
 }
 
@@ -176,7 +177,7 @@ static double series_current_ends(const struct series_part *p, unsigned i, doubl
     return series_falls(&g);
 }
 
-static double series_diode_begins(const struct series_part *p, unsigned i)
+static double series_diode_begins(const struct series *s, const struct series_part *p, unsigned i)
 {
     struct series_guard lower, upper;
 
@@ -184,7 +185,8 @@ static double series_diode_begins(const struct series_part *p, unsigned i)
         lower.c[k] = p->voltage[i][k];
         upper.c[k] = -p->voltage[i][k];
     }
-    upper.c[0] += p->source_v[i];
+    lower.c[0] += s->diode_v[i];
+    upper.c[0] += p->source_v[i] + s->diode_v[i];
     return fmin(series_falls(&lower), series_falls(&upper));
 }
 
@@ -195,7 +197,7 @@ static double series_first_event(const struct series *s, const struct series_par
 
     for (unsigned i = 0; i < s->n; i++)
         if (p->path[i] == SERIES_IDLE)
-            first = fmin(first, series_diode_begins(p, i));
+            first = fmin(first, series_diode_begins(s, p, i));
         else if (p->path[i] != SERIES_DRIVEN)
             first =
                 fmin(first, series_current_ends(p, i, p->path[i] == SERIES_UPPER_DIODE ? -1 : 1));

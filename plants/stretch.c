@@ -5,22 +5,55 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct stretch stretch_conducting(const struct circuit *circuit,
-                                  const struct circuit_topology *topology, int on, const double *in)
+/* Chooses the inductance for the current and where it goes: the sign of its slope is the same with
+ * either. */
+static void stretch_saturate(struct stretch *s, const struct circuit *circuit, const double *x)
 {
-    struct stretch s = {.u = topology->source[on] * in[CIRCUIT_INPUT_VOLTAGE],
-                        .feeding = topology->feeding[on]};
+    const double current = x[CIRCUIT_CURRENT], at = circuit->saturation_a;
+    const double slope = stretch_slope(s, x);
+    const bool above = current > at || (current == at && slope > 0);
+    const bool below = current < -at || (current == -at && slope < 0);
 
-    circuit_equations(&s.equations, circuit, s.feeding, in[CIRCUIT_LOAD]);
+    s->least_a = above ? at : below ? -INFINITY : -at;
+    s->most_a = above ? INFINITY : below ? -at : at;
+    if (!above && !below)
+        return;
+    const double ratio = circuit->inductance_h / circuit->saturated_h;
+    s->equations.a[CIRCUIT_CURRENT][CIRCUIT_CURRENT] *= ratio;
+    s->equations.a[CIRCUIT_CURRENT][CIRCUIT_VOLTAGE] *= ratio;
+    s->equations.b[CIRCUIT_CURRENT] *= ratio;
+}
+
+/* With these connections, from state x on. `drop_v` is added to what drives the inductor. */
+static struct stretch stretch_connected(const struct circuit *circuit, double source,
+                                        double feeding, double drop_v, const double *in,
+                                        const double *x)
+{
+    struct stretch s = {.u = source * in[CIRCUIT_INPUT_VOLTAGE] + drop_v,
+                        .source = source,
+                        .feeding = feeding,
+                        .least_a = -INFINITY,
+                        .most_a = INFINITY};
+
+    circuit_equations(&s.equations, circuit, source, feeding, in[CIRCUIT_LOAD]);
+    if (circuit->saturation_a > 0)
+        stretch_saturate(&s, circuit, x);
     return s;
+}
+
+struct stretch stretch_conducting(const struct circuit *circuit,
+                                  const struct circuit_topology *topology, int on, const double *in,
+                                  const double *x)
+{
+    return stretch_connected(circuit, topology->source[on], topology->feeding[on], 0, in, x);
 }
 
 /* No current flows in the inductor: only the capacitor feeds the load. */
 static struct stretch stretch_idle(const struct circuit *circuit, const double *in)
 {
-    struct stretch s = {0};
+    struct stretch s = {.least_a = -INFINITY, .most_a = INFINITY};
 
-    circuit_equations(&s.equations, circuit, 0, in[CIRCUIT_LOAD]);
+    circuit_equations(&s.equations, circuit, 0, 0, in[CIRCUIT_LOAD]);
     s.equations.a[CIRCUIT_CURRENT][CIRCUIT_CURRENT] = 0;
     s.equations.b[CIRCUIT_CURRENT] = 0;
     return s;
@@ -138,7 +171,8 @@ static double stretch_longest_s(const struct stretch *s, const double *x, double
     return 0.5 / sqrt(-a[0][1] * a[1][0]);
 }
 
-double stretch_run(const struct stretch *s, double *x, double t, double level)
+/* Advances x by at most `t`, or until the current reaches the level. */
+static double stretch_to(const struct stretch *s, double *x, double t, double level)
 {
     double after[CIRCUIT_STATES];
 
@@ -165,12 +199,69 @@ double stretch_run(const struct stretch *s, double *x, double t, double level)
     return t;
 }
 
+/* The integral of the inductor's current over t, from x to `after`. With C vC' and L iL' known from
+ * the ends, it is the solution of the circuit's equations. Without an output to feed, it is that of
+ * one decay, near whose beginning the mean of both ends is better. */
+static double stretch_integral(const struct stretch *s, const double *x, const double *after,
+                               double t)
+{
+    const double(*a)[2] = s->equations.a;
+    const double change = after[CIRCUIT_CURRENT] - x[CIRCUIT_CURRENT];
+    const double decay = -a[0][0] * t;
+
+    if (s->feeding > 0) {
+        const double det = a[0][0] * a[1][1] - a[0][1] * a[1][0];
+        const double driven = change - s->equations.b[0] * s->u * t;
+        return (a[1][1] * driven - a[0][1] * (after[CIRCUIT_VOLTAGE] - x[CIRCUIT_VOLTAGE])) / det;
+    }
+    const double bend =
+        decay < 0.01 ? decay / 12 * (1 - decay * decay / 60) : 0.5 / tanh(decay / 2) - 1 / decay;
+    return t * ((x[CIRCUIT_CURRENT] + after[CIRCUIT_CURRENT]) / 2 + change * bend);
+}
+
+void stretch_charge(const struct stretch *s, const double *x, double *after, double t)
+{
+    if (s->source != 0)
+        after[CIRCUIT_CHARGE] += s->source * stretch_integral(s, x, after, t);
+}
+
+/* Goes to the first of the level and the ends of the range in which the equations hold. */
+static double stretch_within(const struct stretch *s, double *x, double t, double level)
+{
+    const double ends[] = {s->least_a, s->most_a};
+    const double from[] = {x[0], x[1], x[2]};
+    double went = stretch_to(s, x, t, level);
+
+    for (int i = 0; i < 2; i++) {
+        double there[] = {from[0], from[1], from[2]};
+        if (isinf(ends[i]))
+            continue;
+        const double to = stretch_to(s, there, went, ends[i]);
+        if (to >= went && there[CIRCUIT_CURRENT] != ends[i])
+            continue;
+        went = to;
+        x[CIRCUIT_CURRENT] = there[CIRCUIT_CURRENT];
+        x[CIRCUIT_VOLTAGE] = there[CIRCUIT_VOLTAGE];
+    }
+    return went;
+}
+
+double stretch_run(const struct stretch *s, double *x, double t, double level)
+{
+    const double before[] = {x[0], x[1], x[2]};
+    const bool bounded = isfinite(s->least_a) || isfinite(s->most_a);
+
+    t = bounded ? stretch_within(s, x, t, level) : stretch_to(s, x, t, level);
+    stretch_charge(s, before, x, t);
+    return t;
+}
+
 /* The time for which no diode conducts, at most `t`: until the output has fallen below the source's
- * voltage, by what is more than rounding. */
+ * voltage less the diode's, by what is more than rounding. */
 static double stretch_rest(const struct circuit *circuit, const struct circuit_topology *topology,
                            const double *in, const double *x, double t)
 {
-    const double source = topology->source[0] * in[CIRCUIT_INPUT_VOLTAGE];
+    const double source = topology->source[0] * in[CIRCUIT_INPUT_VOLTAGE] - circuit->diode_v;
     double c[CIRCUIT_STATES];
 
     circuit_voltage(c, circuit, 1, in[CIRCUIT_LOAD]);
@@ -184,8 +275,11 @@ static double stretch_rest(const struct circuit *circuit, const struct circuit_t
 double stretch_by_diodes(const struct circuit *circuit, const struct circuit_topology *topology,
                          const double *in, double *x, double t, double *feeding)
 {
-    const struct stretch main = stretch_conducting(circuit, topology, 1, in),
-                         other = stretch_conducting(circuit, topology, 0, in);
+    const double drop_v = circuit->diode_v;
+    const struct stretch main = stretch_connected(circuit, topology->source[1],
+                                                  topology->feeding[1], drop_v, in, x),
+                         other = stretch_connected(circuit, topology->source[0],
+                                                   topology->feeding[0], -drop_v, in, x);
     const double current = x[CIRCUIT_CURRENT];
     const struct stretch *diode = NULL;
 
@@ -198,6 +292,20 @@ double stretch_by_diodes(const struct circuit *circuit, const struct circuit_top
         return stretch_run(diode, x, t, 0);
     const struct stretch idle = stretch_idle(circuit, in);
     return stretch_run(&idle, x, stretch_rest(circuit, topology, in, x, t), INFINITY);
+}
+
+int stretch_through(const struct circuit *circuit, double source, double feeding, const double *in,
+                    double *x, double t)
+{
+    double at = 0;
+
+    for (int i = 0; i < STRETCHES_MAX; i++) {
+        const struct stretch s = stretch_connected(circuit, source, feeding, 0, in, x);
+        at += stretch_run(&s, x, t - at, INFINITY);
+        if (!(t - at > 1e-12 * t))
+            return 0;
+    }
+    return stretch_too_many(circuit);
 }
 
 int stretch_all_off(const struct circuit *circuit, const struct circuit_topology *topology,
@@ -232,10 +340,10 @@ int stretch_too_many(const struct circuit *circuit)
 }
 
 void stretch_off_output(const struct circuit *circuit, const struct circuit_topology *topology,
-                        const double *in, const double *x, double *out)
+                        const double *in, const double *x, double input_a, double *out)
 {
     double c[CIRCUIT_STATES];
 
     circuit_voltage(c, circuit, topology->feeding[x[CIRCUIT_CURRENT] < 0], in[CIRCUIT_LOAD]);
-    circuit_output(out, c, x);
+    circuit_output(out, c, x, input_a);
 }

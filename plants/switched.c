@@ -10,7 +10,7 @@
 enum command { OTHER, MAIN, NEITHER };
 
 struct switched {
-    double x[CIRCUIT_STATES];
+    double x[CIRCUIT_X];
     double at_s, on_s; /* times in this cycle: now, and when the main switch turns off */
     double feeding;    /* of the most recent switch position */
     struct switching switching;
@@ -18,7 +18,7 @@ struct switched {
     const struct circuit_topology *topology;
     enum switched_rectifier rectifier;
     struct circuit circuit;
-    double cycle_s, dead_s, limit_a;
+    double cycle_s, dead_s, limit_a, step_s;
 };
 
 int switched_create(void **self, const struct circuit_topology *topology,
@@ -39,6 +39,7 @@ int switched_create(void **self, const struct circuit_topology *topology,
         .switching = switching,
         .topology = topology,
         .rectifier = rectifier,
+        .step_s = config->period_s,
         .cycle_s = switching.slot_s * switching.slots_per_cycle,
         .dead_s = rectifier == SWITCHED_DIODE ? 0 : p[CIRCUIT_DEAD_TIME],
         .limit_a = p[CIRCUIT_CURRENT_LIMIT],
@@ -66,7 +67,7 @@ static double switched_run(struct switched *p, const struct stretch *s, double t
  * current is at or above the limit already and rising, the on-time ends at once. */
 static double switched_with_main_on(struct switched *p, const double *in, double t)
 {
-    const struct stretch on = stretch_conducting(&p->circuit, p->topology, 1, in);
+    const struct stretch on = stretch_conducting(&p->circuit, p->topology, 1, in, p->x);
 
     if (p->x[CIRCUIT_CURRENT] >= p->limit_a && stretch_slope(&on, p->x) > 0) {
         p->on_s = p->at_s;
@@ -110,7 +111,7 @@ static double switched_obey(struct switched *p, enum command command, const doub
         return stretch_by_diodes(&p->circuit, p->topology, in, p->x, t, &p->feeding);
     if (command == MAIN)
         return switched_with_main_on(p, in, t);
-    const struct stretch other = stretch_conducting(&p->circuit, p->topology, 0, in);
+    const struct stretch other = stretch_conducting(&p->circuit, p->topology, 0, in, p->x);
     return switched_run(p, &other, t, INFINITY);
 }
 
@@ -144,7 +145,7 @@ int switched_output(const void *self, const double *in, double *out)
     double c[CIRCUIT_STATES];
 
     circuit_voltage(c, &p->circuit, p->feeding, in[CIRCUIT_LOAD]);
-    circuit_output(out, c, p->x);
+    circuit_output(out, c, p->x, p->x[CIRCUIT_CHARGE] / p->step_s);
     return 0;
 }
 
@@ -153,6 +154,7 @@ int switched_step(void *self, uint64_t t_ns, const double *in, double *out)
     struct switched *p = self;
 
     (void)t_ns;
+    p->x[CIRCUIT_CHARGE] = 0;
     for (unsigned i = 0; i < p->switching.slots_per_step; i++) {
         const int rc = switched_advance_slot(p, in);
         if (rc)

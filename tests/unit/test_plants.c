@@ -17,7 +17,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { DUTY, INPUT_VOLTAGE, LOAD };
-enum { L, C, RL, RON, ESR, FREQUENCY };
+enum { L, C, RL, RON, ESR, DROP, RS, I_SATURATION, L_SATURATED, FREQUENCY };
 
 static const double period_s = 10e-6;
 static const char *const averaged[] = {"buck", "boost", "buck_boost"};

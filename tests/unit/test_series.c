@@ -4,16 +4,23 @@
 
 #include "model_rig.h"
 
-static struct rig series_of(unsigned width, double load_ohm)
+static struct rig series_with(unsigned width, double load_ohm, double drop_v)
 {
     double parameters[RIG_PLACES];
     struct rig rig;
 
     rig_values(&hil_model_find("series_bucks")->parameters, width, parameters);
     parameters[5 * width] = load_ohm;
+    for (unsigned i = 0; i < width; i++)
+        parameters[5 * width + 1 + i] = drop_v;
     cr_assert_eq(rig_try(&rig, "series_bucks", width, parameters, NULL, 10e-6), 0);
     rig_values(&rig.model->inputs, width, rig.in);
     return rig;
+}
+
+static struct rig series_of(unsigned width, double load_ohm)
+{
+    return series_with(width, load_ohm, 0);
 }
 
 /* "The local share is exact when balanced." */
@@ -92,9 +99,15 @@ static double uniform(uint64_t *state)
 }
 
 /* One converter across the whole load is a single buck, however it is switched on and off. */
-Test(series, one_that_is_off_is_a_single_one_that_is_off)
+static void expect_single(double drop_v)
 {
-    struct rig string = series_of(1, 2.4), one = rig_open("buck", NULL, NULL, 10e-6);
+    enum { DROP = 5 };
+    double parameters[RIG_PLACES];
+
+    rig_defaults(parameters, "buck");
+    parameters[DROP] = drop_v;
+    struct rig string = series_with(1, 2.4, drop_v),
+               one = rig_open("buck", parameters, NULL, 10e-6);
     uint64_t random = 1;
 
     for (int k = 0; k < 3000; k++) {
@@ -108,9 +121,17 @@ Test(series, one_that_is_off_is_a_single_one_that_is_off)
         rig_step(&string);
         cr_assert(fabs(string.out[0] - one.out[0]) < 1e-9, "voltage, step %d", k);
         cr_assert(fabs(string.out[1] - one.out[1]) < 1e-9, "current, step %d", k);
+        if (one.in[3] == 1)
+            cr_assert(fabs(string.out[3] - one.out[2]) < 1e-9, "input current, step %d", k);
     }
     rig_end(&string);
     rig_end(&one);
+}
+
+Test(series, one_that_is_off_is_a_single_one_that_is_off)
+{
+    expect_single(0);
+    expect_single(0.8);
 }
 
 enum { STRING = 3, FINE = 400 };

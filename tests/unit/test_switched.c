@@ -9,7 +9,21 @@
 #include "model_rig.h"
 
 enum { DUTY, INPUT_VOLTAGE, LOAD };
-enum { L, C, RL, RON, ESR, FREQUENCY, LIMIT, DEAD_TIME, PARAMETERS };
+enum {
+    L,
+    C,
+    RL,
+    RON,
+    ESR,
+    DROP,
+    RS,
+    I_SATURATION,
+    L_SATURATED,
+    FREQUENCY,
+    LIMIT,
+    DEAD_TIME,
+    PARAMETERS
+};
 enum { VOLTAGE, CURRENT };
 
 static const double cycle_s = 10e-6;
