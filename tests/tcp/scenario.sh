@@ -64,9 +64,10 @@ echo "--- tcp: faults of a scenario"
 check "signals, parameters, links and nodes go wrong" faulted
 check "each did at its time, and what was cut was too old" faults_acted "$work/faulted"
 
-# Imitates programs of two versions: a relay changes only the version that each end sends.
+# Imitates programs of two versions: a relay changes only the version that each end sends. They call
+# each other again and again, until they are interrupted.
 relayed() { # PORT PLACES-OF-CONTROLLER PLACES-OF-CONVERTERS
-    local few=("${slow[@]}" --set nodes.converter.count=3 --set 'components.converter.tolerance={}' --wait 15)
+    local few=("${slow[@]}" --set nodes.converter.count=3 --set 'components.converter.tolerance={}' --wait 600)
     "$build/tcp-relay" 127.9.0.9 127.9.0.1 "$1" 1 0 0 0 100000 4 99 >"$work/relay" & relay=$!
     "$build/converter" "${few[@]}" --set "$3" --id 0-2 2>"$work/first" >&2 & first=$!
     "$build/controller" "${few[@]}" --set "$2" --out "$work/versions" 2>"$work/controller" >&2 &
@@ -74,19 +75,22 @@ relayed() { # PORT PLACES-OF-CONTROLLER PLACES-OF-CONVERTERS
     started+=($relay $first $controller)
 }
 
+interrupted() {
+    kill -INT $controller $first && ends $controller 130 && ends $first 130 && kill $relay
+}
+
 two_versions() {
     relayed 18700 'tcp.nodes=[{nodes: controller, address: 127.9.0.1}, {nodes: converter, address: 127.9.0.9}]' \
         'tcp.nodes=[{nodes: controller, address: 127.9.0.9}, {nodes: converter, address: 127.9.0.1}]'
-    ends $controller 1 && ends $first 1 && kill $relay &&
-        said "$work/controller" 'node 0 \(of 4\) met a node of another version: 99 there' &&
-        said "$work/first" 'node 1 \(of 4\) met a node of another version: 99 there'
+    said "$work/controller" 'node 0 \(of 4\) met a node of another version: 99 there' &&
+        said "$work/first" 'node 1 \(of 4\) met a node of another version: 99 there' && interrupted
 }
 
 two_versions_at_a_rendezvous() {
     relayed 18699 rendezvous=127.9.0.1 rendezvous=127.9.0.9
-    ends $controller 1 && ends $first 1 && kill $relay &&
-        said "$work/controller" 'from 127.9.0.9 is refused .*: it is of another version: 99 there' &&
-        said "$work/first" 'for controller at 127.9.0.9, port 18699: it is of another version: 99 there'
+    said "$work/controller" 'from 127.9.0.9 is refused .*: it is of another version: 99 there' &&
+        said "$work/first" 'for controller at 127.9.0.9, port 18699: it is of another version: 99 there' &&
+        interrupted
 }
 
 echo "--- tcp: programs of two versions"
