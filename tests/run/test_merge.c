@@ -19,12 +19,13 @@
 
 static void open_parts(void)
 {
-    workspace_open_for_real_time();
+    workspace_open();
+    skip_on_one_core();
     setenv("HILOCO_SECRET", "0123456789abcdef0123456789abcdef", 1);
     setenv("HILOCO_RENDEZVOUS", own_loopback(), 1);
 }
 
-TestSuite(merge, ALONE, .init = open_parts, .fini = workspace_close, .timeout = 240);
+TestSuite(merge, .init = open_parts, .fini = workspace_close, .timeout = 240);
 
 /* Slow, so that any machine is fast enough for it. */
 #define SLOW                                                                                       \

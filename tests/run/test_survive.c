@@ -802,7 +802,7 @@ static bool has_no_child(void *unused)
 static void kill_at_each_phase(const char *line)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    for (unsigned ms = 0; ms < 900; ms += ms < 60 ? 6 : 70) {
+    for (unsigned ms = 0; ms < 500; ms += ms < 60 ? 6 : 40) {
         struct arguments a = command("%s --out %s", line, in_workspace("out-%u", ms));
         struct process p = start(&a);
         cr_assert(wait_until(has_output, &p, 60));
@@ -815,7 +815,7 @@ static void kill_at_each_phase(const char *line)
 Test(survive_in_real_time, a_killed_launcher_leaves_nobody_running)
 {
     kill_at_each_phase("hiloco run configs/dcdc20.yaml --mode realtime --quiet --set "
-                       "duration_s=0.3 --set hang_limit_s=0");
+                       "duration_s=0.1 --set hang_limit_s=0");
 }
 
 Test(survive_in_real_time, a_killed_part_leaves_nobody_running)
