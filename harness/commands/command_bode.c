@@ -15,7 +15,7 @@ static const char help[] =
     "signal, at one frequency after the other, and reads what comes back. Prints gain, phase and\n"
     "coherence at each frequency, with crossover, phase margin and gain margin of the loop.\n"
     "\n"
-    "  --inject SIGNAL    the input to which the sine is added, such as control.voltage_v, or an\n"
+    "  --inject SIGNAL    the input to which the sine is added, such as control.measured, or an\n"
     "                     output that feeds one input\n"
     "  --response SIGNAL  the output that is read. If it is what feeds the input, as without this\n"
     "                     option, the response is that of the loop, with negative feedback, and "
