@@ -758,7 +758,7 @@ install: all $(INSTALLED)
 	install -d $(AT)/lib/hiloco/python/hiloco $(AT)/lib/hiloco/python/$(notdir $(PYTHON:/METADATA=))
 	install -m 644 $(BUILD)/python/hiloco/*.* $(AT)/lib/hiloco/python/hiloco
 	install -m 644 $(dir $(PYTHON))* $(AT)/lib/hiloco/python/$(notdir $(PYTHON:/METADATA=))
-	install -m 644 $(wildcard channels/loco-sim/*.h) $(AT)/include/loco-sim
+	install -m 644 $(filter-out %/guide.h,$(wildcard channels/loco-sim/*.h)) $(AT)/include/loco-sim
 	install -m 644 $(BUILD)/installed/libloco.a $(BUILD)/libloco-sim.a $(AT)/lib
 	install -m 755 $(SHARED) $(AT)/lib
 	ln -sf $(notdir $(SHARED)) $(AT)/lib/$(SONAME)

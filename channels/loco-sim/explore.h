@@ -7,11 +7,12 @@
  *      PCT            ranks are random, and so are the moments at which one is put last
  *
  * A run that fails is known by its answers: those that were not the usual ones (choices are in
- * loco/fabric/sim_choices.h). It is shrunk by dropping answers: preemptions first, then delays,
- * then the rest. As text, answers are such as "switch:12 tear:3=2": the twelfth time that the
- * simulator asked for a switch the answer was 1, and the third time that it asked how much to
- * move, 2. What was asked before the actors act is counted by itself, as in "switch:12early". The
- * word "drawn" in front means that the answers were recorded.
+ * loco/fabric/sim_choices.h). It is shrunk: a simple run of the same workload and seed is
+ * looked for; and answers are dropped, preemptions first, then delays, then the rest. As text,
+ * answers are such as "switch:12 tear:3=2": the twelfth time that the simulator asked for a switch
+ * the answer was 1, and the third time that it asked how much to move, 2. What was asked before the
+ * actors act is counted by itself, as in "switch:12early". The word "drawn" in front means that the
+ * answers were recorded.
  *
  * Depth first and PCT act only while the actors act. All else goes the usual way. The seed still
  * says what loco_sim_actor_draw gives. The only preemptions there are are switches at words of
@@ -66,7 +67,7 @@ int loco_sim_record(const struct loco_sim_case *run, struct loco_sim_answers *an
 int loco_sim_replay(const struct loco_sim_case *run, const struct loco_sim_answers *answers,
                     bool loud);
 
-/* Drops answers as long as the run fails. */
+/* Finds fewer answers with which a run fails. It takes up to a minute of the processor. */
 int loco_sim_shrink(const struct loco_sim_case *run, struct loco_sim_answers *answers);
 
 struct loco_sim_budget {

@@ -5,25 +5,26 @@
 #     mutants.sh BUILD COMPILE LINK SIM_COMPILE SIM_LINK LIBRARIES...
 #
 # Each file of tests/sim/mutants is a change of a function (mutate.py says how it is written). Its
-# head says which workload catches the fault and within how many seeds; "on: shm" marks a workload
-# of soak-shm, which needs two cores. The broken file is compiled and linked before the library, in
-# place of the sound one. If it is a header, "through: FILE" names the file of tests/sim that is
-# compiled with it.
+# head says which workload catches the fault and within how many seeds, or by exploring depth first
+# with "depth-first: P,D", a budget of preemptions and delays; "on: shm" marks a workload of soak-shm,
+# which needs two cores. The broken file is compiled and linked before the library, in place of the
+# sound one. If it is a header, "through: FILE" names the file of tests/sim that is compiled with it.
 #
-# A mutant is caught if a seed of the workload fails (soak's exit status 1), and that seed passes
-# without the fault. Anything else is an error: a function that is not as the mutant says, or does
-# not compile, a workload that does not exist, a seed that crashes or exceeds the time limit (the
-# simulator detects a hang itself, and the seed fails), or a workload that fails on the sound tree.
-# The exit status is 0 if every mutant is caught.
+# A mutant is caught if a run of the workload fails (soak's exit status 1), and the same run passes
+# without the fault. What depth first finds is a line of tests/sim/seeds. Anything else is an error:
+# a function that is not as the mutant says, or does not compile, a workload that does not exist, a
+# seed that crashes or exceeds the time limit (the simulator detects a hang itself, and the seed
+# fails), or a workload that fails on the sound tree. The exit status is 0 if every mutant is caught.
 #
-# For the test of this script, the environment may set MUTANTS to another folder of mutants, SOUND
-# to another folder of sound programs, and LIMIT to the seconds that a seed may take.
+# For the test of this script, the environment may set MUTANTS to another folder of mutants, KEPT to
+# another file of kept runs, SOUND to another folder of sound programs, and LIMIT to the seconds that
+# a seed may take.
 set -uo pipefail
 
 [ $# -gt 5 ] || exit 2
 build=$1 compile=$2 link=$3 sim_compile=$4 sim_link=$5
 libraries=("${@:6}")
-mutants=${MUTANTS:-tests/sim/mutants} sound=${SOUND:-$build}
+mutants=${MUTANTS:-tests/sim/mutants} kept=${KEPT:-tests/sim/seeds} sound=${SOUND:-$build}
 work=$build/mutants/work
 
 field() { sed -n "s/^$1: //p" "$2"; }
@@ -31,9 +32,9 @@ field() { sed -n "s/^$1: //p" "$2"; }
 # objects_of SOURCE...: an object without a source is of a file that is gone.
 objects_of() { printf "$build/obj/%s.o " "${@%.c}"; }
 
-# soak_of PROGRAM WORKLOAD SEEDS [FIRST]: runs the workload and prints the end of its output.
+# soak_of PROGRAM WORKLOAD OPTIONS...: runs the workload and prints the end of its output.
 soak_of() {
-    "$1" --quiet --limit "${LIMIT:-120}" --only "$2" --seeds "$3" --from "${4:-1}" 2>"$dir/said"
+    "$1" --quiet --limit "${LIMIT:-120}" --only "$2" "${@:3}" 2>"$dir/said"
 }
 
 # error WHAT: reports an error of the current mutant.
@@ -63,11 +64,28 @@ make_mutant() {
     fi
 }
 
+# The mutant's run fails. Does the same pass without the fault?
+judge_run() {
+    local seed answers same
+    seed=$(sed -n 's/.*then seed \([0-9]*\) FAILS.*/\1/p' <<<"$line")
+    answers=$(sed -n "s/.*--replay '\(.*\)' fails$/\1/p" <<<"$line")
+    same=(--seeds 1 --from "${seed:-1}")
+    [ -z "$budget" ] || same=(--replay "$answers")
+    if ! soak_of "$sound/$soak" "$workload" "${same[@]}" >/dev/null; then
+        error "workload $workload does not pass on the sound tree either: ${same[*]}"
+    elif [ -n "$budget" ] && ! grep -qxF "$workload 1 $answers" "$kept"; then
+        error "$kept does not have what is found: $workload 1 $answers"
+    else
+        echo "caught $name: $workload, ${seed:+seed $seed of $seeds}$answers"
+    fi
+}
+
 # Prints one line, which begins with the mutant's result.
 try_mutant() {
-    local mutant=$1 name dir seeds workload soak=soak line seed
+    local mutant=$1 name dir seeds budget workload soak=soak line runs
     name=$(basename "$mutant" .mutant)
-    dir=$work/$name seeds=$(field seeds "$mutant") workload=$(field workload "$mutant")
+    dir=$work/$name workload=$(field workload "$mutant")
+    seeds=$(field seeds "$mutant") budget=$(field depth-first "$mutant")
     mkdir -p "$dir"
     [ "$(field on "$mutant")" != "shm" ] || soak="soak-shm"
     if [ $soak = soak-shm ] && [ "$(nproc)" -lt 2 ]; then
@@ -78,26 +96,21 @@ try_mutant() {
         error "the function is not as the mutant says, or what it makes does not compile"
         return
     fi
-    line=$(soak_of "$dir/soak" "$workload" "$seeds")
+    runs=(--seeds "$seeds")
+    [ -z "$budget" ] || runs=(--depth-first "$budget" --shrink)
+    line=$(soak_of "$dir/soak" "$workload" "${runs[@]}")
     case $? in
-    0) echo "ALIVE  $name: workload $workload passes all of $seeds seeds" ;;
-    1)
-        seed=$(sed -n 's/.*then seed \([0-9]*\) FAILS.*/\1/p' <<<"$line")
-        if soak_of "$sound/$soak" "$workload" 1 "$seed" >/dev/null; then
-            echo "caught $name: $workload, seed $seed of $seeds"
-        else
-            error "workload $workload does not pass seed $seed on the sound tree either"
-        fi
-        ;;
-    2) error "soak does not understand 'workload: $workload', 'seeds: $seeds'" ;;
+    0) echo "ALIVE  $name: workload $workload passes all runs of ${runs[*]}" ;;
+    1) judge_run ;;
+    2) error "soak does not understand 'workload: $workload', ${runs[*]}" ;;
     3) error "workload $workload is over the time limit, which is no verdict" ;;
     *) error "workload $workload crashes, which is no verdict" ;;
     esac
     rm -rf "$dir"
 }
 
-export build compile link sim_compile sim_link sound work
-export -f field objects_of soak_of error make_mutant try_mutant
+export build compile link sim_compile sim_link kept sound work
+export -f field objects_of soak_of error make_mutant judge_run try_mutant
 # bash cannot export an array, so the commands are exported as strings.
 try_quoted="libraries=(${libraries[*]@Q}); try_mutant \"\$1\""
 

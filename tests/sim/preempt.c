@@ -52,6 +52,15 @@ static void empty_buffer(void)
         sim_drain(f);
 }
 
+/* Before an atomic instruction, or one on a lock. */
+static void before_atomic(const volatile void *at)
+{
+    before_access(at);
+    struct sim_fiber *f = fiber_with_stores();
+    if (f)
+        sim_drain_late(f);
+}
+
 static void before_read(const void *address, size_t size)
 {
     before_access(address);
@@ -131,8 +140,7 @@ void __tsan_init(void)
                                                 int order)                                         \
     {                                                                                              \
         (void)order;                                                                               \
-        before_access(at);                                                                         \
-        empty_buffer();                                                                            \
+        before_atomic(at);                                                                         \
         return __atomic_##what(at, value, __ATOMIC_SEQ_CST);                                       \
     }
 
@@ -145,8 +153,7 @@ void __tsan_init(void)
     {                                                                                              \
         (void)success;                                                                             \
         (void)failure;                                                                             \
-        before_access(at);                                                                         \
-        empty_buffer();                                                                            \
+        before_atomic(at);                                                                         \
         return __atomic_compare_exchange_n(at, expected, desired, weak, __ATOMIC_SEQ_CST,          \
                                            __ATOMIC_SEQ_CST);                                      \
     }
@@ -173,8 +180,7 @@ void __tsan_init(void)
                                                   uint##bits##_t value, int order)                 \
     {                                                                                              \
         (void)order;                                                                               \
-        before_access(at);                                                                         \
-        empty_buffer();                                                                            \
+        before_atomic(at);                                                                         \
         return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                   \
     }                                                                                              \
     MODIFY(bits, fetch_add)                                                                        \
@@ -296,8 +302,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
     if (!s)
         return __real_pthread_mutex_lock(mutex);
     forget_others(s);
-    before_access(mutex);
-    empty_buffer();
+    before_atomic(mutex);
     while (is_held_by_another(s, mutex))
         sim_wait_for_change(s, "a lock that is held by", find_held(mutex, NULL)->by);
     hold(s, mutex);
@@ -313,8 +318,7 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
     if (!s)
         return __real_pthread_mutex_trylock(mutex);
     forget_others(s);
-    before_access(mutex);
-    empty_buffer();
+    before_atomic(mutex);
     if (is_held_by_another(s, mutex))
         return EBUSY;
     hold(s, mutex);

@@ -173,16 +173,6 @@ static void add_act(struct loco_sim_actor *a)
 
 static const struct loco_sim_workload adds = REGION_WORKLOAD("adds", 3, add_act);
 
-/* How many of the answers are preemptions or delays. */
-static size_t deviations(const struct loco_sim_answers *answers)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < answers->count; i++)
-        count += answers->answer[i].what >= LOCO_CHOICE_SWITCH;
-    return count;
-}
-
 static uint64_t seed_that_fails(const struct loco_sim_workload *w)
 {
     uint64_t seed = 1;
@@ -192,7 +182,7 @@ static uint64_t seed_that_fails(const struct loco_sim_workload *w)
     return seed;
 }
 
-Test(choices, a_seed_that_fails_is_recorded_and_shrunk)
+Test(choices, a_seed_that_fails_is_recorded_and_shrunk_to_a_few_answers)
 {
     const struct loco_sim_case c = {&adds, seed_that_fails(&adds), LOCO_SIM_DEFERRED};
     struct loco_sim_answers answers = {0};
@@ -200,12 +190,10 @@ Test(choices, a_seed_that_fails_is_recorded_and_shrunk)
     cr_assert_eq(loco_sim_record(&c, &answers), 1);
     cr_assert(answers.drawn);
     cr_assert_eq(loco_sim_replay(&c, &answers, false), 1);
-    const size_t all = answers.count, before = deviations(&answers);
-    cr_assert_gt(before, 2);
+    cr_assert_gt(answers.count, 100);
     cr_assert_eq(loco_sim_shrink(&c, &answers), 1);
     cr_assert_eq(loco_sim_replay(&c, &answers, false), 1);
-    cr_assert_leq(deviations(&answers), 2, "%zu of %zu are left", deviations(&answers), before);
-    cr_assert_lt(answers.count, all / 4);
+    cr_assert_leq(answers.count, 2);
     loco_sim_answers_free(&answers);
 }
 

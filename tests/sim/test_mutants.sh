@@ -41,15 +41,22 @@ cp -r channels "$tests/tree"
 file=$tests/tree/$(tests/sim/mutate.py "$tests/caught.mutant" "$tests/tree")
 ${args[2]} -Ichannels -c -o "$tests/broken.o" "$file"
 ${args[3]} -o "$tests/soak" "$tests/broken.o" "$build"/sim/soak.a "$build"/sim/libloco.a "${args[@]:4}"
-SOUND=$tests expect 1 '^ERROR  caught: workload barrier does not pass seed [123] on the sound tree'
+SOUND=$tests expect 1 '^ERROR  caught: workload barrier does not pass on the sound tree either: --seeds 1 --from [123]'
 
 what='a fault that the workload does not catch'
 mutant alive owned_var "$unfenced"
-expect 1 '^ALIVE  alive: workload owned_var passes all of 3 seeds$'
+expect 1 '^ALIVE  alive: workload owned_var passes all runs of --seeds 3$'
 
 what='no fault'
 mutant none barrier 'rc = loco_fence_global_timed(b->channel.mgr, timeout_ns); /* A comment. */'
 expect 1 '^ALIVE  none: '
+
+what='a fault that is found depth first'
+rm -rf "$tests"
+mkdir -p "$tests"
+cp tests/sim/mutants/lock-without-fence.mutant "$tests"
+expect 0 '^caught lock-without-fence: small_lock, '
+KEPT=/dev/null expect 1 '^ERROR  lock-without-fence: /dev/null does not have what is found: small_lock 1 '
 
 what='a workload that does not exist'
 mutant typo bariier "$unfenced"

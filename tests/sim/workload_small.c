@@ -104,6 +104,37 @@ const struct loco_sim_workload small_owned_var = {
     .act = var_act,
 };
 
+/* --- owned_var: its owner pushes it while its reader pulls it; one of them is refused -----------
+ */
+
+static int word_open(struct loco_manager *m, void *object)
+{
+    return loco_owned_var_init(object, m, NULL, "var", 0, LOCO_ALL, 8);
+}
+
+/* The side that is accepted has the variable for good, as a lock. A refusal proves nothing, as both
+ * may be refused. */
+static void claim_act(struct loco_sim_actor *a)
+{
+    int op = loco_sim_history_invoke(a->history, a->index, LOCO_SIM_ACQUIRE, 0, a->node, 0);
+    struct loco_ack ack =
+        a->node == 0 ? loco_owned_var_push(a->object) : loco_owned_var_pull(a->object);
+
+    if (loco_ack_wait(&ack, UINT64_MAX) == 0)
+        loco_sim_history_return(a->history, op, true, 0);
+}
+
+const struct loco_sim_workload small_owned_var_claims = {
+    .name = "small_owned_var_claims",
+    .nodes = 2,
+    .threads = 1,
+    .model = loco_sim_model_lock,
+    .object_size = sizeof(struct loco_owned_var),
+    .open = word_open,
+    .close = var_close,
+    .act = claim_act,
+};
+
 /* --- a barrier, and a lock, with a word of each node -------------------------------------------
  */
 

@@ -294,6 +294,7 @@ const struct loco_sim_workload *const workloads[] = {
     &kvstore_mortal,
     &small_put,
     &small_owned_var,
+    &small_owned_var_claims,
     &small_barrier,
     &small_lock,
     &small_ring,

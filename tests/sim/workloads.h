@@ -29,6 +29,7 @@ extern const struct loco_sim_workload kvstore_full, kvstore_full_at_inserter;
 extern const struct loco_sim_workload owned_var_mixed, owned_var_mixed_word;
 extern const struct loco_sim_workload small_put, small_owned_var, small_barrier, small_lock;
 extern const struct loco_sim_workload small_ring, small_queue, small_kvstore;
+extern const struct loco_sim_workload small_owned_var_claims;
 extern const struct loco_sim_workload kvstore_killed; /* on shm only */
 
 /* All workloads, ended by NULL. */

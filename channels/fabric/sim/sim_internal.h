@@ -332,6 +332,9 @@ bool sim_load(struct sim_fiber *fiber, const void *from, uint64_t *value, size_t
 /* Empties the fiber's buffer. */
 void sim_drain(struct sim_fiber *fiber);
 
+/* The same, but others may go on before: it is the last moment at which the stores wait. */
+void sim_drain_late(struct sim_fiber *fiber);
+
 /* One turn of all the buffers. */
 void sim_let_stores_go(struct sim *sim);
 

@@ -59,10 +59,17 @@ void sim_drain(struct sim_fiber *f)
         stores_let_go(f);
 }
 
+void sim_drain_late(struct sim_fiber *f)
+{
+    if (f->store_count > 0)
+        f->sim->physics->interrupt(f->sim);
+    sim_drain(f);
+}
+
 bool sim_store(struct sim_fiber *f, void *to, uint64_t value, unsigned size)
 {
     if (!sim_is_network_memory(f->sim, to)) {
-        sim_drain(f);
+        sim_drain_late(f);
         return false;
     }
     if (f->store_count == SIM_STORES)

@@ -1,0 +1,87 @@
+/*
+ * A run whose choices are guided. The files of this folder share it:
+ *
+ *      answers.c      the answers that make up a run, and their text
+ *      guide.c        one run: what is asked, and what is answered
+ *      search.c       which runs to make: depth first, and PCT
+ *      shrink.c       a run that fails, with as few answers as can be
+ */
+#ifndef LOCO_SIM_GUIDE_H
+#define LOCO_SIM_GUIDE_H
+
+#include "explore.h"
+
+enum class { OTHER, PREEMPTION, DELAY };
+
+struct kind {
+    const char *name;
+    enum class class;
+    enum { FIXED, TO_ANY, TO_LARGEST } branches; /* depth first: to which answers */
+};
+
+extern const struct kind loco_sim_kinds[LOCO_CHOICES];
+
+bool loco_sim_answers_add(struct loco_sim_answers *answers, struct loco_sim_answer answer);
+void loco_sim_answer_print(const struct loco_sim_answer *answer, FILE *file);
+
+/* A choice at which depth first could branch. */
+struct branch {
+    enum loco_choice what;
+    uint32_t number;
+    uint64_t bound, usual;
+};
+
+enum { SLOTS = 2 * LOCO_CHOICES }; /* kinds, early and later */
+
+struct guide {
+    struct loco_sim_director director; /* the first member */
+    struct loco_sim_answers made;      /* not the usual ones */
+    uint32_t asked[SLOTS];
+    bool failed, as_drawn, loud; /* failed: no memory */
+    bool acted;                  /* an actor acts, or has acted */
+
+    /* Given answers, sorted, and where each kind's next one is. */
+    struct loco_sim_answer *given;
+    size_t given_count, next[SLOTS];
+
+    /* Depth first: the branches after the last given answer. */
+    bool branches;
+    struct branch *branch;
+    size_t branch_count, branch_room;
+
+    /* PCT: */
+    unsigned depth;
+    uint64_t random;
+    uint64_t *moment; /* where one is put last; depth - 1 of them */
+    struct loco_sim_size size;
+};
+
+/* Gives the guide a copy of the answers. Returns 0 or -ENOMEM. */
+int loco_sim_guide_give(struct guide *guide, const struct loco_sim_answers *answers);
+void loco_sim_guide_free(struct guide *guide);
+
+/* Runs, and moves the answers that were made to `made`, unless it is NULL. */
+int loco_sim_guide_run(struct guide *guide, const struct loco_sim_case *run,
+                       struct loco_sim_answers *made);
+
+/* As loco_sim_replay, with the answers that were made. */
+int loco_sim_guide_replay(const struct loco_sim_case *run, const struct loco_sim_answers *answers,
+                          bool loud, struct loco_sim_answers *made);
+
+/* PCT: draws a number below `below`. */
+uint64_t loco_sim_guide_draw(struct guide *guide, uint64_t below);
+
+struct loco_sim_search {
+    uint64_t runs;
+    double until; /* no run begins when the process has used so many seconds; 0: all runs do */
+};
+
+double loco_sim_seconds_used(void);
+
+/* As loco_sim_depth_first and loco_sim_pct, but until a time, and with other random numbers. */
+int loco_sim_search_depth_first(const struct loco_sim_case *run, struct loco_sim_budget budget,
+                                struct loco_sim_answers *answers, struct loco_sim_search *search);
+int loco_sim_search_pct(const struct loco_sim_case *run, uint64_t random, unsigned depth,
+                        struct loco_sim_size *size, struct loco_sim_answers *answers);
+
+#endif
