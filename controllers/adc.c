@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "../plants/instance.h"
+#include "least.h"
 #include "models.h"
 
 enum {
@@ -120,7 +121,7 @@ static int adc_step(void *self, uint64_t t_ns, const double *in, double *out)
     if (p[ADC_NOISE] > 0)
         value += p[ADC_NOISE] * adc_normal(a);
     const double code = round((value - p[ADC_MIN]) / step);
-    out[1] = isnan(code) ? code : fmin(fmax(code, 0), codes);
+    out[1] = least_within(code, 0, codes);
     out[0] = p[ADC_MIN] + step * out[1];
     return 0;
 }

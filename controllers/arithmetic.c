@@ -61,7 +61,7 @@ static int minimum_step(void *self, uint64_t t_ns, const double *in, double *out
     (void)t_ns;
     out[0] = in[0];
     for (uint32_t i = 1; i < b->width; i++)
-        out[0] = in[i] < out[0] ? in[i] : out[0];
+        out[0] = least_of(out[0], in[i]);
     return 0;
 }
 
@@ -74,7 +74,7 @@ static int maximum_step(void *self, uint64_t t_ns, const double *in, double *out
     (void)t_ns;
     out[0] = in[0];
     for (uint32_t i = 1; i < b->width; i++)
-        out[0] = in[i] > out[0] ? in[i] : out[0];
+        out[0] = greatest_of(out[0], in[i]);
     return 0;
 }
 

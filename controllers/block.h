@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "../plants/instance.h"
+#include "least.h"
 #include "models.h"
 
 enum { BLOCK_PARAMETERS = 4, BLOCK_WIDTH_MAX = 32 };

@@ -10,7 +10,7 @@ static int dead_band_step(void *self, uint64_t t_ns, const double *in, double *o
     const double *p = ((const struct block *)self)->parameters;
 
     (void)t_ns;
-    out[0] = in[0] > p[1] ? in[0] - p[1] : in[0] < p[0] ? in[0] - p[0] : 0;
+    out[0] = in[0] - least_within(in[0], p[0], p[1]);
     return 0;
 }
 
@@ -53,7 +53,7 @@ static int rate_limiter_step(void *self, uint64_t t_ns, const double *in, double
     const double before = b->begun ? b->memory[0] : in[0];
 
     (void)t_ns;
-    out[0] = fmin(fmax(in[0], before - fall), before + rise);
+    out[0] = least_within(in[0], before - fall, before + rise);
     b->memory[0] = out[0];
     b->begun = true;
     return 0;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "least.h"
+
 enum { EXPRESSION_STACK = 64, EXPRESSION_NESTED_MAX = 40 };
 
 typedef double of_one_fn(double a);
@@ -114,17 +116,6 @@ static double different(double a, double b)
     return a != b;
 }
 
-/* Unlike fmin and fmax, these do not hide that a value is not a number. */
-static double least(double a, double b)
-{
-    return isnan(a) || a < b ? a : b;
-}
-
-static double greatest(double a, double b)
-{
-    return isnan(a) || a > b ? a : b;
-}
-
 static double chosen(double condition, double a, double b)
 {
     return is_on(condition) ? a : b;
@@ -132,7 +123,7 @@ static double chosen(double condition, double a, double b)
 
 static double clamped(double a, double low, double high)
 {
-    return greatest(least(a, high), low);
+    return greatest_of(least_of(a, high), low);
 }
 
 /* The functions of a formula; those of two values marked `many` take more, from left to right. */
@@ -143,18 +134,18 @@ static const struct function {
     of_three_fn *of_three;
     bool many;
 } functions[] = {
-    {"sin", sin, NULL, NULL, false},       {"cos", cos, NULL, NULL, false},
-    {"tan", tan, NULL, NULL, false},       {"asin", asin, NULL, NULL, false},
-    {"acos", acos, NULL, NULL, false},     {"atan", atan, NULL, NULL, false},
-    {"sinh", sinh, NULL, NULL, false},     {"cosh", cosh, NULL, NULL, false},
-    {"tanh", tanh, NULL, NULL, false},     {"exp", exp, NULL, NULL, false},
-    {"log", log, NULL, NULL, false},       {"log10", log10, NULL, NULL, false},
-    {"sqrt", sqrt, NULL, NULL, false},     {"abs", fabs, NULL, NULL, false},
-    {"floor", floor, NULL, NULL, false},   {"ceil", ceil, NULL, NULL, false},
-    {"round", round, NULL, NULL, false},   {"sign", sign, NULL, NULL, false},
-    {"atan2", NULL, atan2, NULL, false},   {"hypot", NULL, hypot, NULL, true},
-    {"mod", NULL, fmod, NULL, false},      {"min", NULL, least, NULL, true},
-    {"max", NULL, greatest, NULL, true},   {"if", NULL, NULL, chosen, false},
+    {"sin", sin, NULL, NULL, false},        {"cos", cos, NULL, NULL, false},
+    {"tan", tan, NULL, NULL, false},        {"asin", asin, NULL, NULL, false},
+    {"acos", acos, NULL, NULL, false},      {"atan", atan, NULL, NULL, false},
+    {"sinh", sinh, NULL, NULL, false},      {"cosh", cosh, NULL, NULL, false},
+    {"tanh", tanh, NULL, NULL, false},      {"exp", exp, NULL, NULL, false},
+    {"log", log, NULL, NULL, false},        {"log10", log10, NULL, NULL, false},
+    {"sqrt", sqrt, NULL, NULL, false},      {"abs", fabs, NULL, NULL, false},
+    {"floor", floor, NULL, NULL, false},    {"ceil", ceil, NULL, NULL, false},
+    {"round", round, NULL, NULL, false},    {"sign", sign, NULL, NULL, false},
+    {"atan2", NULL, atan2, NULL, false},    {"hypot", NULL, hypot, NULL, true},
+    {"mod", NULL, fmod, NULL, false},       {"min", NULL, least_of, NULL, true},
+    {"max", NULL, greatest_of, NULL, true}, {"if", NULL, NULL, chosen, false},
     {"clamp", NULL, NULL, clamped, false},
 };
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };

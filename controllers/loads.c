@@ -11,10 +11,10 @@
 
 static void load_take(double amperes, double least_v, double v, double *out)
 {
-    const double at = fmax(fabs(v), least_v);
+    const double at = greatest_of(fabs(v), least_v);
 
     /* A load that takes nothing is the greatest resistance that a converter accepts. */
-    out[1] = fmin(fmax(at / fmax(amperes, 1e-12), 1e-3), 1e9);
+    out[1] = least_within(at / greatest_of(amperes, 1e-12), 1e-3, 1e9);
     out[0] = fabs(v) >= least_v ? copysign(amperes, v) : v / out[1];
 }
 
@@ -23,7 +23,7 @@ static int constant_power_load_step(void *self, uint64_t t_ns, const double *in,
     const double least_v = ((const struct block *)self)->parameters[0];
 
     (void)t_ns;
-    load_take(in[1] / fmax(fabs(in[0]), least_v), least_v, in[0], out);
+    load_take(in[1] / greatest_of(fabs(in[0]), least_v), least_v, in[0], out);
     return 0;
 }
 

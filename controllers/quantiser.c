@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "../plants/instance.h"
+#include "least.h"
 #include "models.h"
 
 enum { QUANTISER_BITS, QUANTISER_MIN, QUANTISER_MAX };
@@ -38,7 +39,7 @@ static int quantiser_step(void *self, uint64_t t_ns, const double *in, double *o
     const double code = round((in[0] - q->min) / q->step);
 
     (void)t_ns;
-    out[0] = q->min + q->step * (code > 0 ? fmin(code, q->codes) : 0);
+    out[0] = q->min + q->step * least_within(code, 0, q->codes);
     return 0;
 }
 

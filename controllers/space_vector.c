@@ -10,11 +10,12 @@ static const double SQRT3 = 1.7320508075688772935;
 static int space_vector_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     const double v[] = {in[0], -in[0] / 2 + SQRT3 / 2 * in[1], -in[0] / 2 - SQRT3 / 2 * in[1]};
-    const double middle = (fmax(fmax(v[0], v[1]), v[2]) + fmin(fmin(v[0], v[1]), v[2])) / 2;
+    const double middle =
+        (greatest_of(greatest_of(v[0], v[1]), v[2]) + least_of(least_of(v[0], v[1]), v[2])) / 2;
 
     (void)self, (void)t_ns;
     for (unsigned i = 0; i < 3; i++)
-        out[i] = in[2] > 0 ? fmin(fmax(0.5 + (v[i] - middle) / in[2], 0), 1) : 0.5;
+        out[i] = in[2] > 0 ? least_within(0.5 + (v[i] - middle) / in[2], 0, 1) : 0.5;
     return 0;
 }
 

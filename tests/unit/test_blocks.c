@@ -101,6 +101,39 @@ Test(blocks, a_slope_is_limited_in_each_direction)
     rig_end(&rig);
 }
 
+/* What is not a number must not become one on its way. */
+Test(blocks, that_bound_pass_on_what_is_not_a_number)
+{
+    static const char *const names[] = {"minimum",   "maximum",      "dead_band", "rate_limiter",
+                                        "quantiser", "space_vector", "absolute"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (unsigned place = 0; place < 2; place++) {
+            const bool one = hil_model_find(names[i])->inputs.count == 1 &&
+                             !(hil_model_find(names[i])->inputs.at[0].flags & HIL_WIDE);
+            if (one && place == 1)
+                continue;
+            struct rig rig;
+            double parameters[RIG_PLACES];
+            rig_defaults(parameters, names[i]);
+            const unsigned width = strstr(names[i], "imum") ? 2 : 1;
+            cr_assert_eq(rig_try(&rig, names[i], width, parameters, NULL, period_s), 0);
+            rig.in[0] = rig.in[1] = 0.1;
+            rig.in[2] = 1;
+            rig.in[place] = NAN;
+            rig_step(&rig);
+            cr_expect(isnan(rig.out[0]) || isnan(rig.out[1]), "%s, place %u", names[i], place);
+            rig_end(&rig);
+        }
+    }
+    struct rig load = rig_open("constant_current_load", NULL, NULL, period_s);
+    answer(&load, NAN, 5, 0);
+    cr_expect(isnan(load.out[1]));
+    answer(&load, 12, NAN, 0);
+    cr_expect(isnan(load.out[1]));
+    rig_end(&load);
+}
+
 static double looked_up(double held, double input)
 {
     const double parameters[] = {-1, 0, 2, 10, 20, 0, held};

@@ -380,6 +380,16 @@ Test(general, arrays_of_other_sizes)
         "FILE:6:58: components.a.parameters.gain is a list of 2, but there are 3 components; ");
 }
 
+Test(general, models_have_their_article)
+{
+    expect_mistake(HEAD "nodes: {n: {period_us: 10}}\n"
+                        "components:\n  a: {model: integrator, node: n, inputs: {inptu: 0}}\n",
+                   "unknown key 'inptu' in components.a.inputs of an integrator");
+    expect_mistake(HEAD "nodes: {n: {period_us: 10}}\n"
+                        "components:\n  a: {model: gain, node: n, inputs: {inptu: 0}}\n",
+                   "unknown key 'inptu' in components.a.inputs of a gain");
+}
+
 Test(general, a_cycle_in_one_step)
 {
     expect_mistake(HEAD "nodes: {n: {period_us: 10}}\n"

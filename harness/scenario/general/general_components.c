@@ -132,8 +132,8 @@ static bool component_suits(const struct general *g, const struct general_group 
 
     if (general_number(group->block, "width", 0) > m->width_max)
         scenario_mistake(g->report, &width->at,
-                         "components.%s.width is %s; allowed of a %s: 1 to %u", group->name,
-                         width->text, m->name, m->width_max);
+                         "components.%s.width is %s; allowed of %s %s: 1 to %u", group->name,
+                         width->text, scenario_article(m->name), m->name, m->width_max);
     if (m->kind == HIL_CONTINUOUS && strcmp(delay->text, "true") == 0)
         scenario_mistake(
             g->report, &delay->at,

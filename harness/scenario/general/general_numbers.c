@@ -134,8 +134,9 @@ static void component_unknown(const struct general *g, const struct component_bl
         for (unsigned i = 0; i < tables[t]->count; i++)
             names[count++] = tables[t]->at[i].name;
     scenario_say_choice(entry->key, names, count, choice);
-    scenario_mistake(g->report, &entry->at, "unknown key '%.60s' in components.%s.%s of a %s%s",
-                     entry->key, b->group->name, b->key, m->name, choice);
+    scenario_mistake(g->report, &entry->at, "unknown key '%.60s' in components.%s.%s of %s %s%s",
+                     entry->key, b->group->name, b->key, scenario_article(m->name), m->name,
+                     choice);
 }
 
 /* Stores a row's values for one component; NAN: not given. */

@@ -128,8 +128,8 @@ static void parameter_unknown(const struct general *g, const struct ssv_paramete
         for (unsigned i = 0; i < parameter_table(c->model, b)->count; i++)
             names[count++] = parameter_table(c->model, b)->at[i].name;
     scenario_say_choice(named->name, names, count, choice);
-    scenario_mistake(g->report, &p->at, "%s, a %s, has no parameter '%s'%s", c->is.name,
-                     c->model->name, named->name, choice);
+    scenario_mistake(g->report, &p->at, "%s, %s %s, has no parameter '%s'%s", c->is.name,
+                     scenario_article(c->model->name), c->model->name, named->name, choice);
 }
 
 /* The block of these components with the name; -1: none. */

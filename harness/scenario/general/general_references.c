@@ -213,7 +213,8 @@ static void reference_no_signal(const struct general *g, const struct scenario_n
     if (side & GENERAL_INPUTS)
         reference_names(&c->model->inputs, names, &count);
     scenario_say_choice(name, names, count, choice);
-    scenario_mistake(g->report, &node->at, "%s, a %s, has no %s '%s'%s", c->is.name, c->model->name,
+    scenario_mistake(g->report, &node->at, "%s, %s %s, has no %s '%s'%s", c->is.name,
+                     scenario_article(c->model->name), c->model->name,
                      side == GENERAL_EITHER    ? "signal"
                      : side == GENERAL_OUTPUTS ? "output"
                                                : "input",

@@ -106,11 +106,11 @@ static bool tolerance_draw(const struct tolerance *t)
     }
     if (share == 0 || state != begin)
         return true;
+    const char *model = t->g->system->components[t->group->first].model->name;
     scenario_mistake(t->g->report, &scenario_node_get(t->block, "percent")->at,
-                     "components.%s.tolerance.percent is %g, but a %s has no values of parts; "
+                     "components.%s.tolerance.percent is %g, but %s %s has no values of parts; "
                      "allowed: 0, and multipliers",
-                     t->group->name, 100 * share,
-                     t->g->system->components[t->group->first].model->name);
+                     t->group->name, 100 * share, scenario_article(model), model);
     return false;
 }
 
@@ -183,8 +183,8 @@ static void tolerance_unknown(const struct tolerance *t, const struct scenario_e
         names[count++] = m->inputs.at[i].name;
     scenario_say_choice(entry->key, names, count, choice);
     scenario_mistake(t->g->report, &entry->at,
-                     "unknown key '%.60s' in components.%s.tolerance.multipliers of a %s%s",
-                     entry->key, t->group->name, m->name, choice);
+                     "unknown key '%.60s' in components.%s.tolerance.multipliers of %s %s%s",
+                     entry->key, t->group->name, scenario_article(m->name), m->name, choice);
 }
 
 static bool tolerance_entry(const struct tolerance *t, const struct scenario_entry *entry)

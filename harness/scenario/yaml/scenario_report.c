@@ -120,3 +120,8 @@ void scenario_say_choice(const char *word, const char *const *names, size_t coun
         used += (size_t)snprintf(text + used, SCENARIO_CHOICE_BYTES - used, "%s%.60s",
                                  i > 0 ? ", " : "", names[i]);
 }
+
+const char *scenario_article(const char *name)
+{
+    return *name && strchr("aeiou", *name) ? "an" : "a";
+}

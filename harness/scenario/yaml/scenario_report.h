@@ -31,6 +31,9 @@ __attribute__((format(printf, 3, 4))) void scenario_mistake(struct scenario_repo
                                                             const struct scenario_place *place,
                                                             const char *format, ...);
 
+/* The article of a model's name in a message: "a pid", "an expr". */
+const char *scenario_article(const char *name);
+
 /* The one of `names` that the writer of `word` most likely meant; NULL when none is similar. */
 const char *scenario_near_miss(const char *word, const char *const *names, size_t count);
 
