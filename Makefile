@@ -565,6 +565,7 @@ soak: $(BUILD)/soak $(BUILD)/soak-shm $(BUILD)/test-unit
 	$(BUILD)/soak --only 'small_*' --depth-first 0,2
 	$(BUILD)/soak-shm --seeds $$((($(SEEDS) + 99) / 100))
 	LITMUS_ROUNDS=$(ROUNDS) $(BUILD)/test-unit --jobs 1 --filter 'litmus/*'
+	CIRCUIT_ROUNDS=$$((($(SEEDS) + 99) / 100)) $(BUILD)/test-unit --filter 'circuit_drawn/*'
 
 # --- benchmarks ----------------------------------------------------------------------------
 
@@ -824,7 +825,7 @@ help:
 	@echo "make test-rdma  run tests over RDMA: in a guest with soft-RoCE, or on RDMA_DEVICE=mlx5_0"
 	@echo "make test-device run tests of cards and CAN buses, in a guest (GUEST_KERNEL=$(GUEST_KERNEL))"
 	@echo "make test-aarch64 build for aarch64, and run the tests of channels and virtual time by QEMU"
-	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds, and litmus tests for ROUNDS"
+	@echo "make soak       run every channel under chaos for SEEDS=$(SEEDS) seeds, litmus tests for ROUNDS, circuits"
 	@echo "make bench      measure, and write $(BUILD)/bench.json (BENCH='--quick', '--only GLOB', '--help')"
 	@echo "make bench-compare A.json B.json   compare two such files"
 	@echo "make lateness   of that only: how late loops wake up (LATENESS='--seconds S ...')"

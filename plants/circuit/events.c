@@ -20,8 +20,9 @@ enum {
     TRIALS_MOST = 50000, /* likewise, beside those that the longest rung needs */
     FLIPS_TOGETHER = 3,
     FLIPS_MOST = 400,
-    PATIENCE = 16, /* flips after which the tolerance doubles */
-    WIDENINGS = 8, /* how often it does */
+    PATIENCE = 16,              /* flips after which the tolerance doubles */
+    RATES_COUNT = 2 * PATIENCE, /* flips after which a diode may stay on its threshold */
+    WIDENINGS = 8,              /* how often it does */
     NEWTON_STEPS = 8,
 };
 
@@ -67,10 +68,10 @@ static const struct cir_position *diode(const struct cir_stage *s, unsigned i)
 /* Whether a diode must change: it is beyond its threshold, or on it and about to be. A diode that
  * has just been brought to its threshold is on it, whatever rounding makes of its value: 1e-15 V
  * across a conducting diode are a microvolt across one that does not conduct. */
-static bool must_flip(const struct cir_stage *s, unsigned i, uint64_t on_threshold)
+static bool must_flip(const struct cir_stage *s, unsigned i, uint64_t on_threshold, bool by_rate)
 {
     const double value = s->tests[i], rate = s->tests[s->network->diode_count + i];
-    const bool leaves = value <= s->tolerance && rate < -s->tolerance / STILL_S;
+    const bool leaves = by_rate && value <= s->tolerance && rate < -s->tolerance / STILL_S;
 
     if (on_threshold >> diode(s, i)->device & 1)
         return leaves;
@@ -79,13 +80,16 @@ static bool must_flip(const struct cir_stage *s, unsigned i, uint64_t on_thresho
 
 /* --- which diodes conduct --------------------------------------------------------------------- */
 
-/* The bits of the diodes that must change: all of them, or the first one. */
-static uint64_t flips(const struct cir_stage *s, uint64_t on_threshold, bool all)
+/* The bits of the diodes that must change: all of them, or the first one. A diode on its threshold
+ * may want to leave it in both of its states, at a speed that the rounding of its value makes:
+ * after some rounds it stays. */
+static uint64_t flips(const struct cir_stage *s, uint64_t on_threshold, int round)
 {
+    const bool all = round < FLIPS_TOGETHER, by_rate = round < RATES_COUNT;
     uint64_t bits = 0;
 
     for (unsigned i = 0; i < s->network->diode_count; i++)
-        if (must_flip(s, i, on_threshold) && (all || !bits))
+        if (must_flip(s, i, on_threshold, by_rate) && (all || !bits))
             bits |= (uint64_t)1 << diode(s, i)->device;
     return bits;
 }
@@ -109,7 +113,7 @@ int cir_resolve(struct cir_stage *s, uint64_t on_threshold)
         if (!s->now)
             return -EDOM;
         test(s, s->tests, s->w);
-        const uint64_t bits = flips(s, on_threshold, i < FLIPS_TOGETHER);
+        const uint64_t bits = flips(s, on_threshold, i);
         if (!bits) {
             for (unsigned k = 0; k < s->network->diode_count; k++)
                 s->floors[k] = lesser(s->tests[k], 0);

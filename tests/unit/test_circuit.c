@@ -394,6 +394,21 @@ Test(circuit_netlist, leaves_a_threshold_that_is_crossed_slowly)
                     500e-6, 10);
 }
 
+/* A capacitor of D2 is empty, so D2 rests on its threshold of 0 V. */
+Test(circuit_netlist, has_a_diode_that_rests_on_its_threshold)
+{
+    expect_the_same("rest\nR2 3 2 11600\nI3 2 1 pwl(0 1.79 0.264u -0.105 0.565u 0.81 6.41u 0.507)\n"
+                    "C5 3 4 25.1n\nC7 0 5 3.41n ic=-5\nC9 1 6 0.619u ic=-5\nR10 6 2 1.62\n"
+                    "D1 1 4 d1\nD2 4 3 d2\nD3 2 5 d3\nS1 4 2 0 g sw\n"
+                    "Vg g 0 pulse(-5 1 7.81u 2.32n 1.36n 5.04u 13.7u)\n"
+                    ".model sw sw(vt=2.65 vh=0.533 ron=1.05m roff=630meg)\n"
+                    ".model d1 d\n.model d2 d\n.model d3 d\n"
+                    "*hiloco diode d1: vf=0.03 ron=8.16m roff=18.2meg\n"
+                    "*hiloco diode d2: vf=0 ron=1.47m roff=9.16meg\n"
+                    "*hiloco diode d3: vf=0.03 ron=72m roff=141k\n",
+                    7e-6, 7);
+}
+
 /* --- what is refused -------------------------------------------------------------------------- */
 
 static void expect_refused(const char *text, const char *why)
