@@ -26,6 +26,9 @@ enum {
     NEWTON_STEPS = 8,
 };
 
+/* How many times the tolerance a diode may be beyond its threshold if it is about to come back. */
+#define SAME 1000
+
 /* The rate of a test below which it is standing still: it stays within the tolerance for so long.
  */
 #define STILL_S 1e-6
@@ -67,15 +70,20 @@ static const struct cir_position *diode(const struct cir_stage *s, unsigned i)
 
 /* Whether a diode must change: it is beyond its threshold, or on it and about to be. A diode that
  * has just been brought to its threshold is on it, whatever rounding makes of its value: 1e-15 V
- * across a conducting diode are a microvolt across one that does not conduct. */
+ * across a conducting diode are a microvolt across one that does not conduct. Nor must one change
+ * that is about to come back, within a time that is no time: two of them may be that close. */
 static bool must_flip(const struct cir_stage *s, unsigned i, uint64_t on_threshold, bool by_rate)
 {
     const double value = s->tests[i], rate = s->tests[s->network->diode_count + i];
-    const bool leaves = by_rate && value <= s->tolerance && rate < -s->tolerance / STILL_S;
+    const bool was_brought = on_threshold >> diode(s, i)->device & 1;
+    const double near = was_brought ? s->tolerance : s->tolerance / 64;
+    const bool leaves = by_rate && value <= near && rate < -s->tolerance / STILL_S;
 
-    if (on_threshold >> diode(s, i)->device & 1)
+    if (was_brought)
         return leaves;
-    return value < -s->tolerance || leaves;
+    return value < -s->tolerance -
+                       lesser(greater(rate, 0) * CIR_SAME_S(s->start_s), SAME * s->tolerance) ||
+           leaves;
 }
 
 /* --- which diodes conduct --------------------------------------------------------------------- */
@@ -195,6 +203,8 @@ static void take_trial(struct cir_stage *s, double at_s)
     s->tests = s->trial_tests;
     s->trial_tests = tests;
     s->at_s = at_s;
+    for (unsigned i = 0; i < s->network->diode_count; i++) /* one that came back stays there */
+        s->floors[i] = greater(s->floors[i], lesser(s->tests[i], 0));
 }
 
 /* The share of the way to the trial at which a diode that must not stay is on its threshold. */

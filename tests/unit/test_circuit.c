@@ -409,6 +409,78 @@ Test(circuit_netlist, has_a_diode_that_rests_on_its_threshold)
                     7e-6, 7);
 }
 
+/* D1 and D2 pass the same threshold, and the capacitor is empty beside D3. */
+Test(circuit_netlist, has_diodes_that_change_at_the_same_instant)
+{
+    expect_the_same("pair\nV0 1 0 pulse(-9.77 11.8 2.67u 28.6n 27.4n 4.57u 24.2u)\n"
+                    "I5 5 1 pulse(-1.3 1.18 5.98u 8.3n 2.16n 5.35u 14.1u)\nC7 1 6 1.52u\n"
+                    "D1 5 0 d1\nD2 5 0 d2\nD3 6 5 d3\nS1 0 5 g1 0 s1\nS3 5 6 g3 0 s3\n"
+                    "Vg1 g1 0 pulse(0 1 3.82u 1.31n 12.1n 5.96u 10u)\nVg2 g2 0 external\n"
+                    "Vg3 g3 0 external\nS2 2 5 g2 0 s2\n.model d1 d\n.model d2 d\n.model d3 d\n"
+                    "*hiloco pwm vg2 vg3: frequency=246k duty=0.677 dead=270n phase=0.773 "
+                    "carrier=centred\n"
+                    ".model s1 sw(vt=0.583 vh=9.65m ron=0.334 roff=20.8meg)\n"
+                    ".model s2 sw(vt=0.5 ron=1.99m roff=12.3meg)\n"
+                    ".model s3 sw(vt=0.5 ron=21.6m roff=410meg)\n"
+                    "*hiloco diode d1: vf=0.7 ron=3.01m roff=8.48meg\n"
+                    "*hiloco diode d2: vf=0.7 ron=26.3m roff=17.3meg\n"
+                    "*hiloco diode d3: vf=0 ron=1.04m roff=914k\n",
+                    3e-6, 3);
+}
+
+/* The current of D4 falls to 0 some 70 ns after D1 ends. Until then it conducts, though there is
+ * less than a picovolt across it. */
+Test(circuit_netlist, lets_a_diode_conduct_until_its_current_ends)
+{
+    struct rig rig = circuit_open(
+        written("end.cir", "end\nV0 1 0 14.8\nR1 2 0 53.1m\nR2 3 1 175\nR3 4 0 69.7k\n"
+                           "R4 5 0 0.286\nR5 6 0 50.6k\nI6 1 0 -0.31\nL7 2 0 0.36m\n"
+                           "L8 1 3 18.1u ic=1\nK9 L7 L8 0.0117\nC10 5 7 270p\nR11 7 4 5.57m\n"
+                           "D1 3 1 d1\nD2 3 4 d2\nD3 5 3 d3\nD4 6 5 d4\nS1 5 0 g 0 s\n"
+                           "Vg g 0 pulse(0 1 3.98u 9.24n 1.26n 1.28u 3.3u)\n"
+                           ".model s sw(vt=0.498 vh=44.2m ron=0.898 roff=160meg)\n"
+                           ".model d1 d\n.model d2 d\n.model d3 d\n.model d4 d\n"
+                           "*hiloco diode d1: vf=0.7 ron=3.2m roff=205k\n"
+                           "*hiloco diode d2: vf=0 ron=3.52m roff=21.6meg\n"
+                           "*hiloco diode d3: vf=0.03 ron=64.4m roff=873k\n"
+                           "*hiloco diode d4: vf=0 ron=1.05m roff=1.39meg\n"),
+        20e-9);
+
+    while (rig.steps < 1331)
+        rig_step(&rig);
+    cr_expect_lt(output_of(&rig, "v_6"), -20e-6);
+    cr_expect_float_eq(output_of(&rig, "v_6"), output_of(&rig, "v_5"), 1e-9, "%g, %g",
+                       output_of(&rig, "v_6"), output_of(&rig, "v_5"));
+    rig_end(&rig);
+}
+
+#define CHOPPER                                                                                    \
+    "chopper\nV1 in 0 20\nS1 in a g 0 s\nD1 0 a d\nL1 a b 50u\nR1 b 0 3\n"                         \
+    ".model s sw(vt=0.5 ron=10m roff=1meg)\n.model d d\n*hiloco diode d: vf=0.6 ron=10m\n"         \
+    "*hiloco i(l1): output l1_a A current\n"
+
+/* An input that is a gate turns its switch at the beginning of the period, as a source's edge at
+ * that instant does. */
+Test(circuit_netlist, has_a_gate_from_outside)
+{
+    struct rig inside = circuit_open(
+        written("inside.cir", CHOPPER "Vg g 0 pulse(0 1 5.9995u 1n 1n 3.999u 10u)\n"), 2e-6);
+    struct rig outside = circuit_open(
+        written("outside.cir", CHOPPER "*hiloco vg: input gate - 0 0 1 gate\nVg g 0 external\n"),
+        2e-6);
+
+    for (unsigned i = 0; i < 40; i++) {
+        outside.in[0] = i >= 3 && (i - 3) % 5 < 2;
+        rig_step(&inside);
+        rig_step(&outside);
+        cr_assert_float_eq(outside.out[0], inside.out[0], 1e-11, "%g A, not %g A", outside.out[0],
+                           inside.out[0]);
+    }
+    cr_expect_gt(inside.out[0], 1);
+    rig_end(&inside);
+    rig_end(&outside);
+}
+
 /* --- what is refused -------------------------------------------------------------------------- */
 
 static void expect_refused(const char *text, const char *why)
