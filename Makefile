@@ -144,7 +144,7 @@ IN_FMU     := $(patsubst %,harness/tools/export_fmu/%.c,fmi2 fmi3 instance model
 FMU_SHARED := $(BUILD)/libhiloco-fmi2.so $(BUILD)/libhiloco-fmi3.so
 
 CHANNELS := $(wildcard channels/*.c channels/kvstore/*.c)
-FABRICS  := $(wildcard channels/fabric/*.c channels/fabric/*/*.c)
+FABRICS  := $(wildcard channels/fabric/*.c channels/fabric/*/*.c channels/control/*.c)
 LOCO     := $(CHANNELS) $(FABRICS)
 MODELS   := $(wildcard plants/*.c plants/*/*.c controllers/*.c)
 NETLIST  := harness/netlist/hiloco_netlist.c

@@ -106,7 +106,7 @@ socklen_t loco_address_size(const struct sockaddr_storage *address)
                                           : sizeof(struct sockaddr_in);
 }
 
-int loco_listen(const struct sockaddr *at, socklen_t size, bool also_four)
+int loco_listen(const struct sockaddr *at, uint32_t size, bool also_four)
 {
     const int fd = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const int on = 1, only_six = !also_four;

@@ -1,18 +1,13 @@
-/* The addresses of nodes, IPv4 or IPv6. */
+/* The addresses of nodes, IPv4 or IPv6; loco/control.h has those of users, too. */
 #ifndef LOCO_ADDRESSES_H
 #define LOCO_ADDRESSES_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/socket.h>
 
-/* Finds the address of a host name, or converts a numeric address. Link-local addresses of IPv6 do
- * not count, because they mean another host on each machine. Returns NULL, or why there is none. */
-const char *loco_address_find(const char *name, struct sockaddr_storage *address);
+#include "../loco/control.h"
+
 bool loco_address_is_link_local(const struct sockaddr *address);
 extern const char loco_address_only_link_local[]; /* why a name has no address */
-
-bool loco_address_is_loopback(const struct sockaddr_storage *address);
 
 /* Finds the address of this machine by which it reaches another. Returns 0 or a negative errno. */
 int loco_address_towards(const struct sockaddr_storage *other, struct sockaddr_storage *own);
@@ -22,10 +17,6 @@ struct sockaddr_storage loco_address_with_port(const struct sockaddr_storage *ad
 
 /* Whether both addresses are of one host; their ports do not matter. */
 bool loco_address_same_host(const struct sockaddr *a, const struct sockaddr_storage *b);
-
-/* Listens at an address. With `also_four`, a socket at IPv6's unspecified address takes IPv4, too.
- * Returns a socket that does not block, or a negative errno. */
-int loco_listen(const struct sockaddr *at, socklen_t size, bool also_four);
 
 /* Copies a list of names. Returns NULL when there is no memory. */
 char **loco_addresses_copy(const char *const *names, uint32_t count);

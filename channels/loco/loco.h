@@ -20,6 +20,7 @@
 
 #include "ack.h"
 #include "channel.h"
+#include "control.h"
 #include "fence.h"
 #include "manager.h"
 #include "memory.h"

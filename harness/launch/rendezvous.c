@@ -3,22 +3,17 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "../../channels/fabric/addresses.h"
 #include "../../channels/fabric/host_time.h"
 #include "../base/pool.h"
 #include "../run/links.h"
 #include "rendezvous_internal.h"
 #include "signals.h"
-
-enum { SILENCE_S = 10 };
 
 static const uint64_t SECOND_NS = 1000000000;
 
@@ -80,12 +75,17 @@ struct sockaddr_storage rendezvous_address_with_port(const struct rendezvous_add
                                                      uint16_t port)
 {
     struct sockaddr_storage address = {.ss_family = a->family == 6 ? AF_INET6 : AF_INET};
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)&address;
+    struct sockaddr_in *four = (struct sockaddr_in *)&address;
 
-    if (a->family == 6)
-        memcpy(&((struct sockaddr_in6 *)&address)->sin6_addr, a->bytes, 16);
-    else
-        memcpy(&((struct sockaddr_in *)&address)->sin_addr, a->bytes, 4);
-    return loco_address_with_port(&address, port);
+    if (a->family == 6) {
+        six->sin6_port = htons(port);
+        memcpy(&six->sin6_addr, a->bytes, 16);
+    } else {
+        four->sin_port = htons(port);
+        memcpy(&four->sin_addr, a->bytes, 4);
+    }
+    return address;
 }
 
 bool rendezvous_is_loopback(const struct rendezvous_address *a)
@@ -127,8 +127,8 @@ void rendezvous_explain(struct hil_rendezvous *r, const char *format, ...)
     va_end(values);
 }
 
-void rendezvous_explain_difference(struct hil_rendezvous *r, uint32_t node,
-                                   const struct loco_difference *d)
+static void rendezvous_explain_difference(struct hil_rendezvous *r, uint32_t node,
+                                          const struct loco_difference *d)
 {
     char name[HIL_NODE_NAME_BYTES], text[600];
 
@@ -181,55 +181,50 @@ int rendezvous_wait_on(struct hil_rendezvous *r, const char *for_what)
     return 0;
 }
 
-/* --- sending ---------------------------------------------------------------------------------- */
+/* --- speaking --------------------------------------------------------------------------------- */
 
-bool rendezvous_send(int fd, const void *bytes, size_t size)
+struct loco_party rendezvous_party(const struct hil_rendezvous *r, uint32_t node, size_t most)
 {
-    const unsigned char *at = bytes;
-
-    while (size > 0) {
-        const ssize_t sent = send(fd, at, size, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent <= 0)
-            return false;
-        at += sent;
-        size -= (size_t)sent;
-    }
-    return true;
+    return (struct loco_party){
+        .protocol = RENDEZVOUS_MAGIC,
+        .version = RENDEZVOUS_VERSION,
+        .purpose = RENDEZVOUS_PURPOSE,
+        .id = node,
+        .count = r->count,
+        .program = "hiloco",
+        .most = most > sizeof(struct rendezvous_lines) ? most : sizeof(struct rendezvous_lines),
+        .secret = r->config.secret};
 }
 
-bool rendezvous_post(int fd, enum rendezvous_kind kind, const void *body, size_t size)
+bool rendezvous_post(struct loco_connection *connection, enum rendezvous_kind kind,
+                     const void *body, size_t size)
 {
-    const struct tcp_head head = {.kind = kind, .size = (uint32_t)size};
-
-    return rendezvous_send(fd, &head, sizeof head) && rendezvous_send(fd, body, size);
+    return !loco_connection_post(connection, kind, body, size);
 }
 
-bool rendezvous_post_lines(const struct hil_rendezvous *r, int fd, uint64_t offset)
+bool rendezvous_post_lines(const struct hil_rendezvous *r, struct loco_connection *connection,
+                           uint64_t offset)
 {
     struct rendezvous_lines lines = {.offset = offset};
 
     loco_agreement_take(&r->listing, offset, lines.text, sizeof lines.text - 1);
-    return rendezvous_post(fd, RENDEZVOUS_LINES, &lines, sizeof lines);
+    return rendezvous_post(connection, RENDEZVOUS_LINES, &lines, sizeof lines);
 }
 
-/* A client that reads nothing for two seconds is considered gone. So is one whose machine has not
- * answered the kernel for SILENCE_S. A machine that lost power has forgotten the connection when it
- * is back, so the next question, after a second, ends it. */
-void rendezvous_set_options(int fd)
+int rendezvous_hear_lines(struct hil_rendezvous *r, struct loco_connection *connection,
+                          uint32_t node, const unsigned char *body)
 {
-    const struct timeval patience = {.tv_sec = 2};
-    const int on = 1, second = 1, silences = SILENCE_S, silence_ms = 1000 * SILENCE_S;
+    struct rendezvous_lines lines;
+    struct loco_difference difference;
 
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &second, sizeof second);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &second, sizeof second);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &silences, sizeof silences);
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    memcpy(&lines, body, sizeof lines);
+    lines.text[sizeof lines.text - 1] = '\0';
+    uint64_t offset = lines.offset;
+    const bool differs = loco_agreement_differs(&r->listing, &offset, lines.text, &difference);
+    const bool posted = rendezvous_post_lines(r, connection, offset);
+    if (differs)
+        rendezvous_explain_difference(r, node, &difference);
+    return differs ? -EPROTO : posted ? 0 : -ECONNRESET;
 }
 
 /* --- meeting ---------------------------------------------------------------------------------- */
@@ -240,7 +235,6 @@ static void rendezvous_begin(struct hil_rendezvous *r, const struct hil_rendezvo
     struct tm local;
 
     r->place = *place;
-    loco_key_of(&r->key, r->config.secret);
     snprintf(r->where, sizeof r->where, "%s, port %u", place->host, place->port);
     strftime(r->since, sizeof r->since, "%H:%M:%S", localtime_r(&now, &local));
     r->look_ns = loco_host_clock(NULL) + 2 * SECOND_NS;
@@ -319,7 +313,7 @@ int hil_rendezvous_meet(struct hil_rendezvous **rendezvous,
     why[0] = '\0';
     if (!r)
         return -ENOMEM;
-    *r = (struct hil_rendezvous){.config = *config, .why = why, .fd = -1, .wake = {-1, -1}};
+    *r = (struct hil_rendezvous){.config = *config, .why = why, .listener = -1, .wake = {-1, -1}};
     int rc = rendezvous_open(r);
     r->alone = !rc && rendezvous_has_all(r);
     if (r->alone)
@@ -341,15 +335,14 @@ int hil_rendezvous_fetch(const struct hil_rendezvous_place *place,
                          char why[HIL_RENDEZVOUS_WHY])
 {
     struct hil_rendezvous r = {
-        .config = *config, .why = why, .first = "the first node", .fd = -1, .wake = {-1, -1}};
+        .config = *config, .why = why, .first = "the first node", .listener = -1, .wake = {-1, -1}};
 
     why[0] = '\0';
     rendezvous_begin(&r, place);
     const int rc = rendezvous_ask_scenario(&r, text);
     if (rc)
         rendezvous_explain(&r, "%s", strerror(-rc));
-    if (r.fd >= 0)
-        close(r.fd);
+    loco_connection_close(r.connection);
     return rc;
 }
 
@@ -382,8 +375,9 @@ void hil_rendezvous_close(struct hil_rendezvous *r)
     if (!r)
         return;
     rendezvous_end_serving(r);
-    if (r->fd >= 0)
-        close(r->fd);
+    loco_connection_close(r->connection);
+    if (r->listener >= 0)
+        close(r->listener);
     free(r->here);
     free(r->table);
     free(r);

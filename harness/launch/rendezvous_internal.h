@@ -1,9 +1,7 @@
 /*
  * The protocol of a rendezvous's connections, and the data structures that both ends share.
  *
- * A connection begins with the greetings of the fabric tcp (tcp_wire.h) under another magic number:
- * hello, challenge, proof, and a welcome with the other end's proof, or a refusal. Messages with
- * the head of tcp's messages follow:
+ * They are connections of loco/control.h, which begin with proofs. These messages follow:
  *
  * register   the hash of the sender's scenario's listing, its other address, and its nodes, a bit
  *            each
@@ -25,14 +23,11 @@
 #include <pthread.h>
 
 #include "../../channels/agreement.h"
-#include "../../channels/fabric/tcp/tcp_wire.h"
+#include "../../channels/loco/control.h"
 #include "../run/node_name.h"
 #include "rendezvous.h"
 
-enum { RENDEZVOUS_MAGIC = 0x5644525a, RENDEZVOUS_VERSION = 3 };
-
-/* The purposes of the proofs, different from those of any fabric. */
-enum { RENDEZVOUS_OF_REQUEST = 0x5201, RENDEZVOUS_OF_ANSWER };
+enum { RENDEZVOUS_MAGIC = 0x5644525a, RENDEZVOUS_VERSION = 3, RENDEZVOUS_PURPOSE = 0x5200 };
 
 enum rendezvous_kind {
     RENDEZVOUS_REGISTER = 1,
@@ -80,11 +75,11 @@ struct hil_rendezvous {
     struct hil_rendezvous_place place;
     char first[HIL_NODE_NAME_BYTES]; /* the first node */
     uint32_t count;                  /* 0: there is no scenario yet */
-    struct loco_key key;
     struct loco_agreement listing;
     unsigned char *here; /* this process's nodes, a bit each */
     struct rendezvous_address *table;
-    int fd; /* the connection, or the listening socket in the serving process */
+    int listener;                       /* in the serving process */
+    struct loco_connection *connection; /* to it, in the others */
 
     char where[300]; /* "HOST, port PORT" */
     char since[16];
@@ -133,20 +128,23 @@ int rendezvous_wait_on(struct hil_rendezvous *r, const char *for_what);
 /* Says why the wait ended. */
 void rendezvous_explain(struct hil_rendezvous *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void rendezvous_explain_difference(struct hil_rendezvous *r, uint32_t node,
-                                   const struct loco_difference *difference);
 void rendezvous_explain_count(struct hil_rendezvous *r, uint32_t there);
 
 /* Lists the nodes whose bits are set: "controller, converter[0-9]". */
 void rendezvous_names(const struct hil_rendezvous *r, const unsigned char *bits,
                       char text[HIL_NODES_NAME_BYTES]);
 
-/* Sends all bytes. Returns whether that succeeded. */
-bool rendezvous_send(int fd, const void *bytes, size_t size);
-bool rendezvous_post(int fd, enum rendezvous_kind kind, const void *body, size_t size);
-bool rendezvous_post_lines(const struct hil_rendezvous *r, int fd, uint64_t offset);
+/* What this process says of itself; `node`: its first node. */
+struct loco_party rendezvous_party(const struct hil_rendezvous *r, uint32_t node, size_t most);
 
-void rendezvous_set_options(int fd);
+bool rendezvous_post(struct loco_connection *connection, enum rendezvous_kind kind,
+                     const void *body, size_t size);
+bool rendezvous_post_lines(const struct hil_rendezvous *r, struct loco_connection *connection,
+                           uint64_t offset);
+/* Compares lines of the listings as channels do: sends its own first. Returns 0; -EPROTO when they
+ * differ, after an explanation that names the other end's node; or -ECONNRESET. */
+int rendezvous_hear_lines(struct hil_rendezvous *r, struct loco_connection *connection,
+                          uint32_t node, const unsigned char *body);
 
 /* --- rendezvous_server.c: the process with the first node */
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../channels/fabric/addresses.h"
 #include "../../channels/fabric/host_time.h"
 #include "rendezvous_internal.h"
 
@@ -18,21 +17,16 @@ enum {
     SERVER_REFUSALS_SAID = 8 /* most warnings about strangers */
 };
 
-static const uint64_t SERVER_GREETING_NS = 2000000000, SERVER_TELL_NS = 1000000000;
+static const uint64_t SERVER_TELL_NS = 1000000000;
 
 /* Another process, from the time that it connects. */
 struct rendezvous_guest {
-    int fd;
-    uint8_t step; /* the next expected greeting; 0: it has proved itself */
-    uint64_t until_ns;
-    uint32_t from, count; /* as it says: its first node, and its number of nodes */
-    struct loco_nonce own, other;
+    struct loco_connection *connection;
+    bool proven;
     struct rendezvous_address address, elsewhere; /* the other family's; family 0: not known */
     bool asked, answered;                         /* for the address elsewhere */
     unsigned char *nodes;                         /* a bit each; NULL: it has not registered */
     uint64_t tell_ns;                             /* when to tell it which nodes are missing */
-    unsigned char *input;
-    size_t in;
     struct rendezvous_guest *next;
 };
 
@@ -93,14 +87,15 @@ int rendezvous_listen(struct hil_rendezvous *r)
     const struct hil_rendezvous_place *place = &r->place;
     const bool here = server_is_numbers(place->host) || strcmp(place->host, "localhost") == 0;
 
-    r->fd = here ? server_listen_by_number(place) : server_listen_by_name(place->port);
-    if (r->fd < 0)
-        rendezvous_explain(
-            r, "the first node's process cannot listen at %s: %s%s", r->where, strerror(-r->fd),
-            r->fd == -EADDRINUSE ? "; rendezvous: HOST:PORT names another port" : "");
-    if (r->fd >= 0 && !here)
+    r->listener = here ? server_listen_by_number(place) : server_listen_by_name(place->port);
+    if (r->listener < 0)
+        rendezvous_explain(r, "the first node's process cannot listen at %s: %s%s", r->where,
+                           strerror(-r->listener),
+                           r->listener == -EADDRINUSE ? "; rendezvous: HOST:PORT names another port"
+                                                      : "");
+    if (r->listener >= 0 && !here)
         server_look_up_own_name(r, place->host);
-    return r->fd < 0 ? r->fd : 0;
+    return r->listener < 0 ? r->listener : 0;
 }
 
 /* --- guests ----------------------------------------------------------------------------------- */
@@ -113,10 +108,9 @@ static void server_drop(struct hil_rendezvous *r, struct rendezvous_guest *guest
         at = &(*at)->next;
     *at = guest->next;
     r->guest_count--;
-    r->strangers -= guest->step != 0;
-    close(guest->fd);
+    r->strangers -= !guest->proven;
+    loco_connection_close(guest->connection);
     free(guest->nodes);
-    free(guest->input);
     free(guest);
 }
 
@@ -126,10 +120,17 @@ static void server_drop_oldest_stranger(struct hil_rendezvous *r)
     struct rendezvous_guest *oldest = NULL;
 
     for (struct rendezvous_guest *g = r->guests; g; g = g->next)
-        if (g->step)
+        if (!g->proven)
             oldest = g;
     if (oldest)
         server_drop(r, oldest);
+}
+
+static int server_socket(const struct rendezvous_guest *guest)
+{
+    short events;
+
+    return loco_connection_socket(guest->connection, &events);
 }
 
 /* Learns the address by which guests reach us; prefers one that other machines can use, if a guest
@@ -147,59 +148,40 @@ static void server_learn_own(struct hil_rendezvous *r, int fd)
         *known = own;
 }
 
+static size_t server_room(const struct hil_rendezvous *r)
+{
+    return sizeof(struct rendezvous_registration) + rendezvous_bits(r);
+}
+
 static void server_accept(struct hil_rendezvous *r)
 {
+    const struct loco_party own = rendezvous_party(r, 0, server_room(r));
+    struct rendezvous_guest *guest = calloc(1, sizeof *guest);
     struct sockaddr_storage from = {0};
     socklen_t size = sizeof from;
-    const int fd = accept4(r->fd, (struct sockaddr *)&from, &size, SOCK_CLOEXEC);
+    const int rc = guest ? loco_connection_accept(&guest->connection, r->listener, &own) : -ENOMEM;
 
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
-        poll(NULL, 0, SERVER_LOOK_MS); /* until a guest has left */
-    if (fd < 0)
-        return;
-    struct rendezvous_guest *guest = calloc(1, sizeof *guest);
-    unsigned char *input = malloc(sizeof(struct tcp_greeting));
-    if (!guest || !input) {
-        close(fd);
+    if (rc) {
         free(guest);
-        free(input);
+        if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM || rc == -ENOBUFS)
+            poll(NULL, 0, SERVER_LOOK_MS); /* until a guest has left */
         return;
     }
     if (r->strangers == SERVER_STRANGERS)
         server_drop_oldest_stranger(r);
-    rendezvous_set_options(fd);
-    *guest = (struct rendezvous_guest){.fd = fd,
-                                       .step = TCP_HELLO,
-                                       .until_ns = loco_host_clock(NULL) + SERVER_GREETING_NS,
-                                       .address = rendezvous_address_of(&from),
-                                       .input = input,
-                                       .next = r->guests};
+    getpeername(server_socket(guest), (struct sockaddr *)&from, &size);
+    guest->address = rendezvous_address_of(&from);
+    guest->next = r->guests;
     r->guests = guest;
     r->guest_count++;
     r->strangers++;
 }
 
-/* --- greetings -------------------------------------------------------------------------------- */
-
-static bool server_say(const struct hil_rendezvous *r, const struct rendezvous_guest *guest,
-                       enum tcp_step step, enum loco_refusal refusal,
-                       const struct loco_claim *claim)
-{
-    struct tcp_greeting g = {.magic = RENDEZVOUS_MAGIC,
-                             .version = RENDEZVOUS_VERSION,
-                             .step = (uint8_t)step,
-                             .refusal = (uint8_t)refusal,
-                             .to = guest->from,
-                             .count = r->count,
-                             .nonce = guest->own};
-
-    if (claim)
-        g.proof = loco_prove(&r->key, claim);
-    return rendezvous_send(guest->fd, &g, sizeof g);
-}
+/* --- who is let in: each of these returns whether the guest stays ------------------------------
+ */
 
 /* A client that connects again and again must not flood the log. */
-static void server_warn(struct hil_rendezvous *r, const struct rendezvous_guest *guest,
+static bool server_warn(struct hil_rendezvous *r, const struct rendezvous_guest *guest,
                         const char *why)
 {
     char from[INET6_ADDRSTRLEN];
@@ -207,100 +189,26 @@ static void server_warn(struct hil_rendezvous *r, const struct rendezvous_guest 
     rendezvous_address_text(&guest->address, from);
     if (r->refusals++ < SERVER_REFUSALS_SAID)
         rendezvous_say(r, "a process from %s is refused at %s: %s", from, r->where, why);
-}
-
-/* Each of these returns whether the guest stays. */
-static bool server_refuse(struct hil_rendezvous *r, struct rendezvous_guest *guest,
-                          enum loco_refusal refusal, const char *why)
-{
-    server_warn(r, guest, why);
-    server_say(r, guest, TCP_REFUSAL, refusal, NULL);
     return false;
 }
 
-static bool server_refuse_language(struct hil_rendezvous *r, struct rendezvous_guest *guest,
-                                   const struct tcp_greeting *g)
-{
-    char text[80] = "it is not hiloco";
-
-    if (g->magic == RENDEZVOUS_MAGIC)
-        snprintf(text, sizeof text, "it is of another version: %u there, %u here", g->version,
-                 RENDEZVOUS_VERSION);
-    return server_refuse(r, guest, LOCO_UNKNOWN, text);
-}
-
-static bool server_hear_hello(const struct hil_rendezvous *r, struct rendezvous_guest *guest,
-                              const struct tcp_greeting *g)
-{
-    guest->from = g->from;
-    guest->count = g->count;
-    guest->other = g->nonce;
-    guest->step = TCP_PROOF;
-    return !loco_nonce_new(&guest->own) && server_say(r, guest, TCP_CHALLENGE, 0, NULL);
-}
-
-static size_t server_room(const struct hil_rendezvous *r)
-{
-    const size_t nodes = sizeof(struct rendezvous_registration) + rendezvous_bits(r);
-
-    return sizeof(struct tcp_head) +
-           (nodes > sizeof(struct rendezvous_lines) ? nodes : sizeof(struct rendezvous_lines));
-}
-
-static bool server_admit(struct hil_rendezvous *r, struct rendezvous_guest *guest,
-                         const struct loco_claim *answer)
-{
-    unsigned char *input = realloc(guest->input, server_room(r));
-
-    if (!input)
-        return false;
-    guest->input = input;
-    guest->step = 0;
-    r->strangers--;
-    return server_say(r, guest, TCP_WELCOME, 0, answer);
-}
-
-/* For a process without a scenario, which then comes again with its nodes. */
-static bool server_give_scenario(const struct hil_rendezvous *r,
-                                 const struct rendezvous_guest *guest,
-                                 const struct loco_claim *answer)
+/* The guest has proven itself. One without nodes gets the scenario, and comes again with nodes. */
+static bool server_admit(struct hil_rendezvous *r, struct rendezvous_guest *guest)
 {
     const char *text = r->config.scenario->resolved;
+    uint32_t count;
+    const uint32_t from = loco_connection_other(guest->connection, &count);
 
-    if (server_say(r, guest, TCP_WELCOME, 0, answer))
-        rendezvous_post(guest->fd, RENDEZVOUS_SCENARIO, text, strlen(text));
-    return false;
-}
-
-static bool server_hear_proof(struct hil_rendezvous *r, struct rendezvous_guest *guest,
-                              const struct tcp_greeting *g)
-{
-    const struct loco_claim request = loco_claim_of(RENDEZVOUS_OF_REQUEST, guest->from, 0,
-                                                    guest->count, &guest->own, &guest->other);
-    const struct loco_claim answer =
-        loco_claim_of(RENDEZVOUS_OF_ANSWER, 0, guest->from, r->count, &guest->other, &guest->own);
-
-    if (!loco_proves(&r->key, &request, &g->proof))
-        return server_refuse(r, guest, LOCO_UNPROVEN, loco_refusal_of(LOCO_UNPROVEN));
-    if (guest->count == 0)
-        return server_give_scenario(r, guest, &answer);
-    if (guest->count == r->count && guest->from < r->count)
-        return server_admit(r, guest, &answer);
-    server_warn(r, guest, "it has another scenario");
-    rendezvous_explain_count(r, guest->count);
-    r->wrong = -EPROTO;
-    server_say(r, guest, TCP_REFUSAL, LOCO_FOREIGN, &answer);
-    return false;
-}
-
-static bool server_hear_greeting(struct hil_rendezvous *r, struct rendezvous_guest *guest)
-{
-    struct tcp_greeting g;
-
-    memcpy(&g, guest->input, sizeof g);
-    if (g.magic != RENDEZVOUS_MAGIC || g.version != RENDEZVOUS_VERSION || g.step != guest->step)
-        return server_refuse_language(r, guest, &g);
-    return g.step == TCP_HELLO ? server_hear_hello(r, guest, &g) : server_hear_proof(r, guest, &g);
+    if (count && (count != r->count || from >= r->count)) {
+        rendezvous_explain_count(r, count);
+        r->wrong = -EPROTO;
+        loco_connection_refuse(guest->connection);
+        return server_warn(r, guest, "it has another scenario");
+    }
+    guest->proven = true;
+    r->strangers--;
+    return !loco_connection_welcome(guest->connection) &&
+           (count || rendezvous_post(guest->connection, RENDEZVOUS_SCENARIO, text, strlen(text)));
 }
 
 /* --- registering ------------------------------------------------------------------------------ */
@@ -343,7 +251,7 @@ static bool server_ask(const struct hil_rendezvous *r, struct rendezvous_guest *
 
     if (!guest->asked && own->family && !rendezvous_is_loopback(own)) {
         guest->asked = true;
-        rendezvous_post(guest->fd, RENDEZVOUS_ELSEWHERE, own, sizeof *own);
+        rendezvous_post(guest->connection, RENDEZVOUS_ELSEWHERE, own, sizeof *own);
     }
     return guest->asked && !guest->answered;
 }
@@ -366,7 +274,7 @@ static bool server_is_held(const struct hil_rendezvous *r, const struct rendezvo
 
 static void server_post_table(struct hil_rendezvous *r, const struct rendezvous_guest *guest)
 {
-    rendezvous_post(guest->fd, RENDEZVOUS_TABLE, r->table, r->count * sizeof *r->table);
+    rendezvous_post(guest->connection, RENDEZVOUS_TABLE, r->table, r->count * sizeof *r->table);
 }
 
 static bool server_register(struct hil_rendezvous *r, struct rendezvous_guest *guest,
@@ -374,14 +282,13 @@ static bool server_register(struct hil_rendezvous *r, struct rendezvous_guest *g
 {
     struct rendezvous_held held = {0};
 
-    server_learn_own(r, guest->fd);
+    server_learn_own(r, server_socket(guest));
     if (server_place_of(r, guest).family == 0 && server_ask(r, guest))
         return true; /* it registers again */
     for (; held.node < r->count; held.node++)
         if (rendezvous_has(nodes, held.node) && server_is_held(r, guest, held.node, &held.at)) {
-            server_warn(r, guest, "one of its nodes has already registered");
-            rendezvous_post(guest->fd, RENDEZVOUS_HELD, &held, sizeof held);
-            return false;
+            rendezvous_post(guest->connection, RENDEZVOUS_HELD, &held, sizeof held);
+            return server_warn(r, guest, "one of its nodes has already registered");
         }
     guest->nodes = malloc(rendezvous_bits(r));
     if (!guest->nodes)
@@ -407,94 +314,68 @@ static bool server_hear_register(struct hil_rendezvous *r, struct rendezvous_gue
     if (guest->nodes)
         return true;
     if (its.hash != r->listing.hash)
-        return rendezvous_post_lines(r, guest->fd, 0);
+        return rendezvous_post_lines(r, guest->connection, 0);
     return server_register(r, guest, body + sizeof its);
 }
 
-/* Compares scenario lines as channels do: sends its own answer first. */
 static bool server_hear_lines(struct hil_rendezvous *r, struct rendezvous_guest *guest,
                               const unsigned char *body, size_t size)
 {
-    struct rendezvous_lines lines;
-    struct loco_difference difference;
+    uint32_t count;
+    const uint32_t from = loco_connection_other(guest->connection, &count);
 
-    if (guest->nodes || size != sizeof lines)
+    if (guest->nodes || size != sizeof(struct rendezvous_lines))
         return false;
-    memcpy(&lines, body, sizeof lines);
-    lines.text[sizeof lines.text - 1] = '\0';
-    uint64_t offset = lines.offset;
-    const bool differs = loco_agreement_differs(&r->listing, &offset, lines.text, &difference);
-    const bool posted = rendezvous_post_lines(r, guest->fd, offset);
-    if (!differs)
-        return posted;
-    server_warn(r, guest, "it has another scenario");
-    rendezvous_explain_difference(r, guest->from, &difference);
-    r->wrong = -EPROTO;
-    return false;
+    const int rc = rendezvous_hear_lines(r, guest->connection, from, body);
+    if (rc != -EPROTO)
+        return !rc;
+    r->wrong = rc;
+    return server_warn(r, guest, "it has another scenario");
 }
 
 static bool server_hear_clock(const struct rendezvous_guest *guest, size_t size)
 {
     const struct hil_clock_reading now = hil_clock_read();
 
-    return size == sizeof now && rendezvous_post(guest->fd, RENDEZVOUS_CLOCK, &now, sizeof now);
+    return size == sizeof now &&
+           rendezvous_post(guest->connection, RENDEZVOUS_CLOCK, &now, sizeof now);
 }
 
 static bool server_hear_message(struct hil_rendezvous *r, struct rendezvous_guest *guest,
-                                const struct tcp_head *head)
+                                const struct loco_control_message *m)
 {
-    const unsigned char *body = guest->input + sizeof *head;
+    uint32_t count;
 
-    switch (head->kind) {
+    loco_connection_other(guest->connection, &count);
+    if (!count)
+        return false; /* it has no nodes */
+    switch (m->kind) {
     case RENDEZVOUS_REGISTER:
-        return server_hear_register(r, guest, body, head->size);
+        return server_hear_register(r, guest, m->body, m->size);
     case RENDEZVOUS_LINES:
-        return server_hear_lines(r, guest, body, head->size);
+        return server_hear_lines(r, guest, m->body, m->size);
     case RENDEZVOUS_CLOCK:
-        return server_hear_clock(guest, head->size);
+        return server_hear_clock(guest, m->size);
     default:
         return false;
     }
 }
 
-/* --- hearing ---------------------------------------------------------------------------------- */
-
-/* How many bytes are needed before anything can be decoded; 0: the message is too long. */
-static size_t server_expected(const struct hil_rendezvous *r, const struct rendezvous_guest *guest,
-                              struct tcp_head *head)
-{
-    if (guest->step)
-        return sizeof(struct tcp_greeting);
-    if (guest->in < sizeof *head)
-        return sizeof *head;
-    memcpy(head, guest->input, sizeof *head);
-    return head->size <= server_room(r) - sizeof *head ? sizeof *head + head->size : 0;
-}
-
-/* Reads at most one message, or a part of one. Returns whether the guest stays. */
+/* Returns whether the guest stays. */
 static bool server_hear(struct hil_rendezvous *r, struct rendezvous_guest *guest)
 {
-    struct tcp_head head = {0};
-    size_t expected = server_expected(r, guest, &head);
+    struct loco_control_message m;
+    bool stays = true;
+    int rc = 0;
 
-    const ssize_t got =
-        recv(guest->fd, guest->input + guest->in, expected - guest->in, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
-        return true;
-    if (got <= 0)
-        return false;
-    guest->in += (size_t)got;
-    expected = server_expected(r, guest, &head);
-    if (expected == 0) {
-        server_warn(r, guest, "it sent what no process of a run sends");
-        return false;
-    }
-    if (guest->in < expected)
-        return true;
-    guest->in = 0;
-    if (guest->step)
-        return server_hear_greeting(r, guest);
-    return server_hear_message(r, guest, &head);
+    while (stays && (rc = loco_connection_hear(guest->connection, &m)) > 0)
+        stays = m.kind == LOCO_PROVEN && !guest->proven ? server_admit(r, guest)
+                                                        : server_hear_message(r, guest, &m);
+    if (rc == -EACCES)
+        return server_warn(r, guest, loco_connection_why(guest->connection));
+    if (rc == -EBADMSG)
+        return server_warn(r, guest, "it sent what no process of a run sends");
+    return stays && !rc;
 }
 
 /* --- turns ------------------------------------------------------------------------------------ */
@@ -519,29 +400,19 @@ static void server_tell_missing(struct hil_rendezvous *r, const unsigned char *b
     for (struct rendezvous_guest *g = r->guests; g; g = g->next) {
         if (!g->nodes || now < g->tell_ns)
             continue;
-        rendezvous_post(g->fd, RENDEZVOUS_MISSING, bits, rendezvous_bits(r));
+        rendezvous_post(g->connection, RENDEZVOUS_MISSING, bits, rendezvous_bits(r));
         g->tell_ns = now + SERVER_TELL_NS;
     }
 }
 
-static void server_end_greetings(struct hil_rendezvous *r)
-{
-    const uint64_t now = loco_host_clock(NULL);
-
-    for (struct rendezvous_guest *g = r->guests, *next; g; g = next) {
-        next = g->next;
-        if (g->step && now >= g->until_ns)
-            server_drop(r, g);
-    }
-}
-
+/* Strangers are looked at in each turn, because their time ends. */
 static void server_attend(struct hil_rendezvous *r, const struct pollfd *look)
 {
     const struct pollfd *at = look + 2;
 
     for (struct rendezvous_guest *g = r->guests, *next; g; g = next, at++) {
         next = g->next;
-        if (at->revents && !server_hear(r, g))
+        if ((at->revents || !g->proven) && !server_hear(r, g))
             server_drop(r, g);
     }
     if (look[0].revents)
@@ -555,15 +426,14 @@ static int server_turn(struct hil_rendezvous *r, int timeout_ms)
 
     if (!look)
         return -ENOMEM;
-    look[0] = (struct pollfd){.fd = r->fd, .events = POLLIN};
+    look[0] = (struct pollfd){.fd = r->listener, .events = POLLIN};
     look[1] = (struct pollfd){.fd = r->wake[0], .events = POLLIN};
-    for (const struct rendezvous_guest *g = r->guests; g; g = g->next)
-        *at++ = (struct pollfd){.fd = g->fd, .events = POLLIN};
-    if (poll(look, r->guest_count + 2, timeout_ms) > 0)
+    for (const struct rendezvous_guest *g = r->guests; g; g = g->next, at++)
+        at->fd = loco_connection_socket(g->connection, &at->events);
+    if (poll(look, r->guest_count + 2, timeout_ms) >= 0)
         server_attend(r, look);
     const bool told_to_end = look[1].revents;
     free(look);
-    server_end_greetings(r);
     return told_to_end ? -ECANCELED : 0;
 }
 

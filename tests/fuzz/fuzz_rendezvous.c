@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "channels/control/wire.h"
 #include "fuzz.h"
 #include "harness/launch/rendezvous_internal.h"
 #include "harness/scenario/load/load.h"
@@ -82,6 +83,11 @@ static bool hear(int fd, void *data, size_t size)
     return recv(fd, data, size, MSG_WAITALL) == (ssize_t)size;
 }
 
+static bool tell(int fd, const void *data, size_t size)
+{
+    return send(fd, data, size, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
 static void say(int fd, const uint8_t *data, size_t size, size_t piece)
 {
     while (size > 0) {
@@ -104,47 +110,47 @@ static void part(int fd)
     close(fd);
 }
 
-static struct tcp_greeting greeting(enum tcp_step step)
+static struct control_greeting greeting(enum control_step step)
 {
-    return (struct tcp_greeting){.magic = RENDEZVOUS_MAGIC,
-                                 .version = RENDEZVOUS_VERSION,
-                                 .step = (uint8_t)step,
-                                 .count = 4};
+    return (struct control_greeting){.magic = RENDEZVOUS_MAGIC,
+                                     .version = RENDEZVOUS_VERSION,
+                                     .step = (uint8_t)step,
+                                     .count = 4};
 }
 
 /* As a process with node 1 does. */
 static bool greet(int fd)
 {
-    struct tcp_greeting own = greeting(TCP_HELLO), other;
+    struct control_greeting own = greeting(CONTROL_HELLO), other;
     struct loco_key key;
 
     loco_key_of(&key, (struct loco_secret){secret, sizeof secret - 1});
     own.from = 1;
-    if (!rendezvous_send(fd, &own, sizeof own) || !hear(fd, &other, sizeof other))
+    if (!tell(fd, &own, sizeof own) || !hear(fd, &other, sizeof other))
         return false;
     const struct loco_claim request =
-        loco_claim_of(RENDEZVOUS_OF_REQUEST, 1, 0, 4, &other.nonce, &own.nonce);
-    own.step = TCP_PROOF;
+        loco_claim_of(RENDEZVOUS_PURPOSE + LOCO_OF_REQUEST, 1, 0, 4, &other.nonce, &own.nonce);
+    own.step = CONTROL_PROOF;
     own.proof = loco_prove(&key, &request);
-    return rendezvous_send(fd, &own, sizeof own) && hear(fd, &other, sizeof other) &&
-           other.step == TCP_WELCOME;
+    return tell(fd, &own, sizeof own) && hear(fd, &other, sizeof other) &&
+           other.step == CONTROL_WELCOME;
 }
 
 /* As the process with the first node does. */
 static bool welcome(int fd)
 {
-    struct tcp_greeting own = greeting(TCP_CHALLENGE), hello, proof;
+    struct control_greeting own = greeting(CONTROL_CHALLENGE), hello, proof;
     struct loco_key key;
 
     loco_key_of(&key, (struct loco_secret){secret, sizeof secret - 1});
-    if (!hear(fd, &hello, sizeof hello) || !rendezvous_send(fd, &own, sizeof own) ||
+    if (!hear(fd, &hello, sizeof hello) || !tell(fd, &own, sizeof own) ||
         !hear(fd, &proof, sizeof proof))
         return false;
-    const struct loco_claim answer =
-        loco_claim_of(RENDEZVOUS_OF_ANSWER, 0, hello.from, 4, &hello.nonce, &own.nonce);
-    own.step = TCP_WELCOME;
+    const struct loco_claim answer = loco_claim_of(RENDEZVOUS_PURPOSE + LOCO_OF_ANSWER, 0,
+                                                   hello.from, 4, &hello.nonce, &own.nonce);
+    own.step = CONTROL_WELCOME;
     own.proof = loco_prove(&key, &answer);
-    return rendezvous_send(fd, &own, sizeof own);
+    return tell(fd, &own, sizeof own);
 }
 
 /* --- the process with the first node ---------------------------------------------------------- */

@@ -63,21 +63,21 @@ static inline bool intruder_is_cut_off(int fd)
     return got == 0 || got == -1;
 }
 
-static inline struct tcp_greeting intruder_greeting(enum tcp_step step)
+static inline struct control_greeting intruder_greeting(enum control_step step)
 {
-    return (struct tcp_greeting){.magic = TCP_MAGIC,
-                                 .version = TCP_VERSION,
-                                 .step = (uint8_t)step,
-                                 .from = 1,
-                                 .to = 0,
-                                 .count = 2};
+    return (struct control_greeting){.magic = TCP_MAGIC,
+                                     .version = TCP_VERSION,
+                                     .step = (uint8_t)step,
+                                     .from = 1,
+                                     .to = 0,
+                                     .count = 2};
 }
 
 /* Greets as a node does, up to the welcome. */
 static inline bool intruder_greet(struct intruder *i, const char *address)
 {
-    struct tcp_greeting g = intruder_greeting(TCP_HELLO);
-    const struct tcp_head here = {.kind = TCP_HERE};
+    struct control_greeting g = intruder_greeting(CONTROL_HELLO);
+    const struct control_head here = {.kind = TCP_HERE};
 
     *i = (struct intruder){.control = intruder_call(address)};
     loco_key_of(&i->key, (struct loco_secret){0});
@@ -85,22 +85,23 @@ static inline bool intruder_greet(struct intruder *i, const char *address)
         return false;
     g.nonce = i->own;
     if (!intruder_say(i->control, &g, sizeof g) || !intruder_hear(i->control, &g, sizeof g) ||
-        g.step != TCP_CHALLENGE)
+        g.step != CONTROL_CHALLENGE)
         return false;
     i->other = g.nonce;
     const struct loco_claim request = loco_claim_of(LOCO_OF_REQUEST, 1, 0, 2, &i->other, &i->own);
     const struct loco_claim links = loco_claim_of(LOCO_OF_LINKS, 1, 0, 2, &i->other, &i->own);
-    g = intruder_greeting(TCP_PROOF);
+    g = intruder_greeting(CONTROL_PROOF);
     g.nonce = i->own;
     g.proof = loco_prove(&i->key, &request);
     loco_key_between(&i->links, &i->key, &links);
     return intruder_say(i->control, &g, sizeof g) && intruder_hear(i->control, &g, sizeof g) &&
-           g.step == TCP_WELCOME && intruder_say(i->control, &here, sizeof here);
+           g.step == CONTROL_WELCOME && intruder_say(i->control, &here, sizeof here);
 }
 
-static inline struct tcp_greeting intruder_link_greeting(const struct intruder *i, uint32_t number)
+static inline struct control_greeting intruder_link_greeting(const struct intruder *i,
+                                                             uint32_t number)
 {
-    struct tcp_greeting g = intruder_greeting(TCP_LINK);
+    struct control_greeting g = intruder_greeting(CONTROL_LINK);
 
     g.number = number;
     memcpy(g.nonce.bytes, &number, sizeof number);
@@ -114,7 +115,7 @@ static inline struct tcp_greeting intruder_link_greeting(const struct intruder *
  * socket. */
 static inline int intruder_link(const struct intruder *i, const char *address, uint32_t number)
 {
-    struct tcp_greeting g = intruder_link_greeting(i, number);
+    struct control_greeting g = intruder_link_greeting(i, number);
     int fd = intruder_call(address);
 
     intruder_say(fd, &g, sizeof g);

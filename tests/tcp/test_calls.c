@@ -62,7 +62,7 @@ Test(tcp, who_is_not_answered_calls_again)
 /* Answers a call as a program does that knows nothing of the network. */
 static void answer_call(int call, uint8_t step, uint8_t refusal)
 {
-    struct tcp_greeting g;
+    struct control_greeting g;
 
     cr_assert_eq(recv(call, &g, sizeof g, MSG_WAITALL), (ssize_t)sizeof g);
     g.to = g.from;
@@ -83,8 +83,8 @@ Test(tcp, who_is_answered_by_an_unproven_program_calls_again)
     for (int i = 0; i < 4; i++) {
         const int call = take_call(listener);
         if (i == 3)
-            answer_call(call, TCP_CHALLENGE, 0);
-        answer_call(call, i == 3 ? TCP_WELCOME : TCP_REFUSAL,
+            answer_call(call, CONTROL_CHALLENGE, 0);
+        answer_call(call, i == 3 ? CONTROL_WELCOME : CONTROL_REFUSAL,
                     i == 0   ? LOCO_UNPROVEN
                     : i == 1 ? LOCO_FOREIGN
                              : LOCO_STRAY);
@@ -100,7 +100,7 @@ Test(tcp, who_is_answered_by_an_unproven_program_calls_again)
  * time-out of the nodes is. */
 Test(tcp, a_stranger_does_not_stay_as_long_as_a_node_may_be_silent)
 {
-    const struct tcp_greeting hello = intruder_greeting(TCP_HELLO);
+    const struct control_greeting hello = intruder_greeting(CONTROL_HELLO);
     struct loco_fabric *fabric = open_patient();
     struct pollfd end = {.events = POLLIN};
     struct end e;

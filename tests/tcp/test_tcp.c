@@ -1096,7 +1096,7 @@ Test(tcp, garbage_is_no_greeting)
 
 Test(tcp, another_version_is_named)
 {
-    struct tcp_greeting g = intruder_greeting(TCP_HELLO);
+    struct control_greeting g = intruder_greeting(CONTROL_HELLO);
     struct end e;
 
     open_alone(&e, (struct loco_secret){0});
@@ -1111,16 +1111,16 @@ Test(tcp, another_version_is_named)
 /* Each of these begins as a node does. */
 static const struct {
     const char *what;
-    struct tcp_greeting said;
+    struct control_greeting said;
 } false_greetings[] = {
-    {"a proof without a hello", {.step = TCP_PROOF, .from = 1, .count = 2}},
-    {"to another node", {.step = TCP_HELLO, .from = 1, .to = 1, .count = 2}},
-    {"from itself", {.step = TCP_HELLO, .from = 0, .count = 2}},
-    {"from a node that is none", {.step = TCP_HELLO, .from = 2, .count = 2}},
-    {"a link of nobody", {.step = TCP_LINK, .from = 1, .count = 2}},
-    {"a link of a node that is none", {.step = TCP_LINK, .from = UINT32_MAX, .count = 2}},
-    {"a welcome", {.step = TCP_WELCOME, .from = 1, .count = 2}},
-    {"a refusal", {.step = TCP_REFUSAL, .from = 1, .count = 2}},
+    {"a proof without a hello", {.step = CONTROL_PROOF, .from = 1, .count = 2}},
+    {"to another node", {.step = CONTROL_HELLO, .from = 1, .to = 1, .count = 2}},
+    {"from itself", {.step = CONTROL_HELLO, .from = 0, .count = 2}},
+    {"from a node that is none", {.step = CONTROL_HELLO, .from = 2, .count = 2}},
+    {"a link of nobody", {.step = CONTROL_LINK, .from = 1, .count = 2}},
+    {"a link of a node that is none", {.step = CONTROL_LINK, .from = UINT32_MAX, .count = 2}},
+    {"a welcome", {.step = CONTROL_WELCOME, .from = 1, .count = 2}},
+    {"a refusal", {.step = CONTROL_REFUSAL, .from = 1, .count = 2}},
     {"no step", {.step = 0, .from = 1, .count = 2}},
 };
 
@@ -1130,7 +1130,7 @@ Test(tcp, who_greets_falsely_is_cut_off)
 
     open_alone(&e, (struct loco_secret){0});
     for (size_t i = 0; i < sizeof false_greetings / sizeof false_greetings[0]; i++) {
-        struct tcp_greeting g = false_greetings[i].said;
+        struct control_greeting g = false_greetings[i].said;
         g.magic = TCP_MAGIC;
         g.version = TCP_VERSION;
         int fd = intruder_call(own_loopback());
@@ -1304,7 +1304,7 @@ Test(tcp, who_asks_for_more_than_there_is_room_for_is_lost)
 
 static const struct {
     const char *what;
-    struct tcp_head said;
+    struct control_head said;
 } bad_messages[] = {
     {"an unknown message", {.kind = 9}},
     {"a second here", {.kind = TCP_HERE}},
@@ -1366,10 +1366,10 @@ Test(tcp, a_link_is_opened_once)
 Test(tcp, a_further_link_of_a_lane_is_proven)
 {
     const struct tcp_request begin = {
-        .operation = TCP_BEGIN_LINK, .link = 7, .size = sizeof(struct tcp_greeting)};
+        .operation = TCP_BEGIN_LINK, .link = 7, .size = sizeof(struct control_greeting)};
     const struct tcp_request write_it = {.operation = TCP_WRITE, .link = 7, .size = 8};
     const struct tcp_request flush_it = {.operation = TCP_FLUSH, .link = 7};
-    struct tcp_greeting right, wrong;
+    struct control_greeting right, wrong;
     struct tcp_request a;
     struct intruder i;
     struct end e;
@@ -1434,7 +1434,7 @@ Test(tcp, requests_in_pieces_are_understood)
 Test(tcp, an_answer_without_room_is_sent_later)
 {
     const struct tcp_request flush_it = {.operation = TCP_FLUSH};
-    unsigned char begin_link[sizeof(struct tcp_request) + sizeof(struct tcp_greeting)];
+    unsigned char begin_link[sizeof(struct tcp_request) + sizeof(struct control_greeting)];
     struct loco_fabric *fabric = open_with((struct loco_tcp_config){.timeout_ms = 1000000});
     struct tcp_request answer;
     struct intruder i;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
+#include "channels/control/wire.h"
 #include "channels/fabric/addresses.h"
 #include "harness/launch/part_nodes.h"
 #include "harness/launch/rendezvous_internal.h"
@@ -292,11 +293,13 @@ Test(rendezvous, who_comes_back_is_told_again, .timeout = 120)
 static bool party_loses_power(struct party *p)
 {
     const int on = 1;
+    short events;
 
-    if (setsockopt(p->rendezvous->fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof on))
+    if (setsockopt(loco_connection_socket(p->rendezvous->connection, &events), IPPROTO_TCP,
+                   TCP_REPAIR, &on, sizeof on))
         return false;
-    close(p->rendezvous->fd);
-    p->rendezvous->fd = -1;
+    loco_connection_close(p->rendezvous->connection);
+    p->rendezvous->connection = NULL;
     return true;
 }
 
@@ -453,54 +456,59 @@ static size_t stranger_hears(int fd, void *into, size_t size)
     return in;
 }
 
-static struct tcp_greeting hello(void)
+static bool stranger_says(int fd, const void *bytes, size_t size)
 {
-    return (struct tcp_greeting){.magic = RENDEZVOUS_MAGIC,
-                                 .version = RENDEZVOUS_VERSION,
-                                 .step = TCP_HELLO,
-                                 .from = 1,
-                                 .count = 4};
+    return send(fd, bytes, size, MSG_NOSIGNAL) == (ssize_t)size;
 }
 
-static void expect_refused(const struct tcp_greeting *said)
+static struct control_greeting hello(void)
 {
-    struct tcp_greeting answer[2];
+    return (struct control_greeting){.magic = RENDEZVOUS_MAGIC,
+                                     .version = RENDEZVOUS_VERSION,
+                                     .step = CONTROL_HELLO,
+                                     .from = 1,
+                                     .count = 4};
+}
+
+static void expect_refused(const struct control_greeting *said)
+{
+    struct control_greeting answer[2];
     const int fd = stranger_call();
 
-    cr_assert(rendezvous_send(fd, said, sizeof *said));
+    cr_assert(stranger_says(fd, said, sizeof *said));
     cr_expect_eq(stranger_hears(fd, answer, sizeof answer), sizeof answer[0]);
-    cr_expect_eq(answer[0].step, TCP_REFUSAL);
+    cr_expect_eq(answer[0].step, CONTROL_REFUSAL);
     cr_expect_eq(answer[0].version, RENDEZVOUS_VERSION);
 }
 
 /* Proves that it knows the secret, and then sends a message that no process sends. */
 static void expect_cut_off(uint32_t kind, uint32_t size)
 {
-    const struct tcp_head head = {.kind = kind, .size = size};
-    struct tcp_greeting own = hello(), other;
+    const struct control_head head = {.kind = kind, .size = size};
+    struct control_greeting own = hello(), other;
     unsigned char body[200] = {0};
     struct loco_key key;
     const int fd = stranger_call();
 
     loco_key_of(&key, (struct loco_secret){"0123456789abcdef", 16});
-    cr_assert(rendezvous_send(fd, &own, sizeof own));
+    cr_assert(stranger_says(fd, &own, sizeof own));
     cr_assert_eq(recv(fd, &other, sizeof other, MSG_WAITALL), sizeof other);
     const struct loco_claim claim =
-        loco_claim_of(RENDEZVOUS_OF_REQUEST, 1, 0, 4, &other.nonce, &own.nonce);
-    own.step = TCP_PROOF;
+        loco_claim_of(RENDEZVOUS_PURPOSE + LOCO_OF_REQUEST, 1, 0, 4, &other.nonce, &own.nonce);
+    own.step = CONTROL_PROOF;
     own.proof = loco_prove(&key, &claim);
-    cr_assert(rendezvous_send(fd, &own, sizeof own));
+    cr_assert(stranger_says(fd, &own, sizeof own));
     cr_assert_eq(recv(fd, &other, sizeof other, MSG_WAITALL), sizeof other);
-    cr_assert_eq(other.step, TCP_WELCOME);
-    rendezvous_send(fd, &head, sizeof head);
-    rendezvous_send(fd, body, size < sizeof body ? size : 0);
+    cr_assert_eq(other.step, CONTROL_WELCOME);
+    stranger_says(fd, &head, sizeof head);
+    stranger_says(fd, body, size < sizeof body ? size : 0);
     stranger_hears(fd, body, sizeof body);
 }
 
 Test(rendezvous, strangers_are_refused_and_the_others_meet, .timeout = 120)
 {
     struct party parties[2] = {0};
-    struct tcp_greeting said = hello();
+    struct control_greeting said = hello();
     unsigned char answer[100];
 
     party_start(&parties[0], 0, 1, NULL);
@@ -510,11 +518,11 @@ Test(rendezvous, strangers_are_refused_and_the_others_meet, .timeout = 120)
     said.magic = 0x20544547; /* "GET " */
     expect_refused(&said);
     said = hello();
-    said.step = TCP_PROOF; /* before its hello */
+    said.step = CONTROL_PROOF; /* before its hello */
     expect_refused(&said);
 
     const int half = stranger_call(); /* sends half a hello, and no more */
-    cr_assert(rendezvous_send(half, &said, 7));
+    cr_assert(stranger_says(half, &said, 7));
     expect_cut_off(99, 0);
     expect_cut_off(RENDEZVOUS_REGISTER, 8);       /* without its nodes */
     expect_cut_off(RENDEZVOUS_REGISTER, 1 << 30); /* more than there is room for */
@@ -571,12 +579,12 @@ static void expect_told(const char *text, bool leaves, const char *told)
 {
     const int listener = impostor_listens();
     struct party party = {.wait_s = 1};
-    struct tcp_greeting heard;
+    struct control_greeting heard;
 
     party_start(&party, 1, 3, NULL);
     const int fd = accept(listener, NULL, NULL);
     cr_assert_eq(recv(fd, &heard, sizeof heard, MSG_WAITALL), sizeof heard);
-    cr_assert(rendezvous_send(fd, text, strlen(text)));
+    cr_assert(stranger_says(fd, text, strlen(text)));
     if (leaves)
         close(fd);
     parties_join(&party, 1);
@@ -600,16 +608,17 @@ Test(rendezvous, an_impostor_is_not_believed, .timeout = 120)
 {
     const int listener = impostor_listens();
     struct party party = {.wait_s = 2};
-    struct tcp_greeting heard, said = hello();
+    struct control_greeting heard, said = hello();
 
     party_start(&party, 1, 3, NULL);
     const int fd = accept(listener, NULL, NULL);
     cr_assert_eq(recv(fd, &heard, sizeof heard, MSG_WAITALL), sizeof heard);
-    said.step = TCP_CHALLENGE;
-    cr_assert(rendezvous_send(fd, &said, sizeof said));
+    said.from = 0;
+    said.step = CONTROL_CHALLENGE;
+    cr_assert(stranger_says(fd, &said, sizeof said));
     cr_assert_eq(recv(fd, &heard, sizeof heard, MSG_WAITALL), sizeof heard);
-    said.step = TCP_WELCOME;
-    cr_assert(rendezvous_send(fd, &said, sizeof said));
+    said.step = CONTROL_WELCOME;
+    cr_assert(stranger_says(fd, &said, sizeof said));
     cr_expect_eq(recv(fd, &heard, sizeof heard, MSG_WAITALL), 0, "it registered");
     close(fd);
     close(listener);

@@ -165,7 +165,12 @@ static int tcp_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
         return -ENOMEM;
     n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
     n->tcp = t;
-    loco_key_of(&n->key, secret);
+    n->self = (struct control_self){.magic = TCP_MAGIC,
+                                    .version = TCP_VERSION,
+                                    .id = id,
+                                    .count = count,
+                                    .process = t->process};
+    loco_key_of(&n->self.key, secret);
     int rc = tcp_make_peers(n);
     if (rc)
         goto free_it;

@@ -32,31 +32,14 @@ static void control_warn_of_silence(const struct tcp_connection *c)
 }
 
 /* The kernel waits no longer than we do (TCP_USER_TIMEOUT), and may notice silence first. */
-static void control_break(struct tcp_connection *c, int error)
+static void control_break(struct tcp_connection *c, int rc)
 {
-    if (!c->down && (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH))
+    if (!c->down && (rc == -ETIMEDOUT || rc == -EHOSTUNREACH || rc == -ENETUNREACH))
         control_warn_of_silence(c);
     tcp_connection_end(c);
 }
 
 /* --- sending -------------------------------------------------------------------------------- */
-
-static void control_send_unsent(struct tcp_connection *c)
-{
-    while (c->unsent.first && !c->down) {
-        struct loco_unsent_message *m = c->unsent.first;
-        ssize_t sent =
-            send(c->end.fd, m->data + m->sent, m->size - m->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (sent < 0 && errno != EINTR && errno != EAGAIN)
-            control_break(c, errno);
-        if (sent < 0)
-            break;
-        m->sent += (size_t)sent;
-        if (m->sent == m->size)
-            loco_unsent_take_off(&c->unsent);
-    }
-    tcp_watch(c->end.node->tcp, &c->end, c->unsent.first ? EPOLLIN | EPOLLOUT : EPOLLIN);
-}
 
 /* A peer that does not take its messages counts as lost. */
 static void control_overrun(struct tcp_connection *c)
@@ -66,20 +49,22 @@ static void control_overrun(struct tcp_connection *c)
     tcp_connection_end(c);
 }
 
+/* Watches for what is to be heard, and for room for what waits. */
+static void control_watch(struct tcp_connection *c)
+{
+    tcp_watch(c->end.node->tcp, &c->end, c->stream.unsent.first ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
 static int control_post(struct tcp_connection *c, enum tcp_kind kind, const void *body, size_t size)
 {
-    const struct tcp_head head = {.kind = kind, .size = (uint32_t)size};
+    const int rc = control_stream_post(&c->stream, c->end.fd, kind, body, size);
 
-    if (!loco_unsent_has_room(&c->unsent, sizeof head + size, LOCO_UNSENT_MAX)) {
+    if (rc == -ENOBUFS)
         control_overrun(c);
-        return -ECONNRESET;
-    }
-    if (!loco_unsent_add(&c->unsent, &head, sizeof head, body, size)) {
-        tcp_connection_end(c);
-        return -ENOMEM;
-    }
-    control_send_unsent(c);
-    return 0;
+    else if (rc)
+        control_break(c, rc);
+    control_watch(c);
+    return rc == -ENOBUFS ? -ECONNRESET : rc == -ENOMEM ? rc : 0;
 }
 
 void tcp_post_arena(struct tcp_connection *c, uint32_t number)
@@ -104,7 +89,7 @@ int tcp_send(struct loco_node *base, uint32_t peer, const void *message, size_t 
     return rc;
 }
 
-void tcp_establish(struct tcp_connection *c)
+bool tcp_establish(struct tcp_connection *c)
 {
     struct tcp_node *n = c->end.node;
     struct tcp_told *up = tcp_told_new(n, TCP_UP, c->peer->id);
@@ -114,19 +99,19 @@ void tcp_establish(struct tcp_connection *c)
     if (!c->arenas) {
         free(up);
         tcp_connection_drop(c);
-        return;
+        return false;
     }
     c->arenas->next = n->arenas;
     n->arenas = c->arenas;
     c->established = true;
-    c->step = 0;
     c->peer->attempts = 0;
     c->heard_ns = tcp_now();
-    if (c->active)
+    if (c->greet.active)
         control_post(c, TCP_HERE, NULL, 0);
     for (uint32_t i = 0; i < atomic_load(&n->own.count); i++)
         tcp_post_arena(c, i);
     tcp_tell(up);
+    return true;
 }
 
 /* --- hearing -------------------------------------------------------------------------------- */
@@ -157,72 +142,52 @@ static bool control_pass_on(struct tcp_connection *c, const unsigned char *body,
 }
 
 /* Handles a message; returns false for one that no node sends. */
-static bool control_understand(struct tcp_connection *c, const struct tcp_head *h,
-                               const unsigned char *body)
+static bool control_understand(struct tcp_connection *c, const struct loco_control_message *m)
 {
-    switch (h->kind) {
+    switch (m->kind) {
     case TCP_ARENA:
-        return control_learn_arena(c, body, h->size);
+        return control_learn_arena(c, m->body, m->size);
     case TCP_CORE:
-        return control_pass_on(c, body, h->size);
+        return control_pass_on(c, m->body, m->size);
     case TCP_ALIVE:
-        return h->size == 0;
+        return m->size == 0;
     case TCP_BYE:
         c->bye = true;
         tcp_connection_end(c);
-        return h->size == 0;
+        return m->size == 0;
     default:
         return false;
     }
 }
 
-/* Handles the whole messages in the input. */
-static bool control_understand_all(struct tcp_connection *c)
-{
-    struct tcp_head h;
-    size_t at = 0;
-    bool sound = true;
-
-    while (sound && !c->down && c->in - at >= sizeof h) {
-        memcpy(&h, c->input + at, sizeof h);
-        sound = h.size <= TCP_MESSAGE_MAX;
-        if (!sound || c->in - at - sizeof h < h.size)
-            break;
-        sound = control_understand(c, &h, c->input + at + sizeof h);
-        at += sizeof h + h.size;
-    }
-    memmove(c->input, c->input + at, c->in - at);
-    c->in -= at;
-    return sound;
-}
-
 void tcp_hear(struct tcp_connection *c)
 {
-    while (!c->down) {
-        ssize_t got = recv(c->end.fd, c->input + c->in, sizeof c->input - c->in, MSG_DONTWAIT);
-        if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    const uint64_t before = c->stream.received;
+    struct loco_control_message m;
+    int rc = 0;
+
+    while (!c->down && (rc = control_stream_take(&c->stream, c->end.fd, &m)) > 0)
+        if (!control_understand(c, &m)) {
+            rc = -EBADMSG;
             break;
-        if (got <= 0) {
-            control_break(c, got ? errno : 0);
-            return;
         }
-        c->in += (size_t)got;
+    if (c->stream.received != before)
         c->heard_ns = tcp_now();
-        if (control_understand_all(c))
-            continue;
+    if (!rc)
+        rc = control_stream_send(&c->stream, c->end.fd);
+    if (rc == -EBADMSG)
         tcp_warn(c->end.node, "node %u: node %u sent what no node sends", c->end.node->base.id,
                  c->peer->id);
-        tcp_connection_end(c);
-    }
-    if (!c->down)
-        control_send_unsent(c);
+    if (rc < 0)
+        control_break(c, rc);
+    control_watch(c);
 }
 
 /* --- the loss of a peer --------------------------------------------------------------------- */
 
 static bool control_leads_to(const struct tcp_connection *c, uint64_t process)
 {
-    return c && c->proven && c->process == process;
+    return c && c->greet.proven && c->greet.process == process;
 }
 
 /* Whether any node of this process has a connection to that process. */
@@ -248,9 +213,9 @@ void tcp_connection_drop(struct tcp_connection *c)
     }
     if (c->peer && c->peer->connection == c)
         c->peer->connection = NULL;
-    if (c->proven && !control_is_connected_with(n->tcp, c->process))
-        tcp_lanes_end(n->tcp, c->process);
-    loco_unsent_clear(&c->unsent);
+    if (c->greet.proven && !control_is_connected_with(n->tcp, c->greet.process))
+        tcp_lanes_end(n->tcp, c->greet.process);
+    control_stream_free(&c->stream);
     free(c->loss);
     tcp_bury(n->tcp, &c->end);
 }

@@ -1,5 +1,5 @@
 /*
- * How nodes connect, and which are refused; tcp_wire.h says how they prove themselves. With the
+ * How nodes connect, and which are refused; control/greet.c proves and asks for proofs. With the
  * fabric's lock held.
  */
 #include <errno.h>
@@ -79,48 +79,6 @@ int tcp_listen(struct tcp_node *n)
 
 /* --- greetings ---------------------------------------------------------------------------- */
 
-struct tcp_greeting tcp_greet_make(const struct tcp_node *n, uint32_t to, enum tcp_step step)
-{
-    return (struct tcp_greeting){.magic = TCP_MAGIC,
-                                 .version = TCP_VERSION,
-                                 .step = (uint8_t)step,
-                                 .from = n->base.id,
-                                 .to = to,
-                                 .count = n->base.count,
-                                 .process = n->tcp->process};
-}
-
-bool tcp_greet_say(int fd, const struct tcp_greeting *g)
-{
-    return send(fd, g, sizeof *g, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *g;
-}
-
-static bool greet_say_step(struct tcp_connection *c, enum tcp_step step,
-                           const struct loco_claim *claim)
-{
-    struct tcp_greeting g = tcp_greet_make(c->end.node, c->other_id, step);
-
-    g.nonce = c->own;
-    if (claim)
-        g.proof = loco_prove(&c->end.node->key, claim);
-    return tcp_greet_say(c->end.fd, &g);
-}
-
-/* The claim that this end proves. The next function makes the claim of the other end. */
-static struct loco_claim greet_own_claim(const struct tcp_connection *c, enum loco_purpose purpose)
-{
-    const struct tcp_node *n = c->end.node;
-
-    return loco_claim_of(purpose, n->base.id, c->other_id, n->base.count, &c->other, &c->own);
-}
-
-static struct loco_claim greet_other_claim(const struct tcp_connection *c,
-                                           enum loco_purpose purpose)
-{
-    return loco_claim_of(purpose, c->other_id, c->end.node->base.id, c->other_count, &c->own,
-                         &c->other);
-}
-
 /* Limits the warnings, so that a stranger who keeps coming does not fill the log. */
 static bool greet_is_worth_saying(struct tcp_node *n)
 {
@@ -136,23 +94,16 @@ void tcp_greet_warn_of(struct tcp_node *n, uint32_t id, uint32_t count, const ch
 
 /* --- the called end ----------------------------------------------------------------------- */
 
-void tcp_greet_refuse(struct tcp_connection *c, enum loco_refusal why,
-                      const struct loco_claim *claim)
+void tcp_greet_refuse(struct tcp_connection *c, enum loco_refusal why)
 {
-    struct tcp_greeting g = tcp_greet_make(c->end.node, c->other_id, TCP_REFUSAL);
-
-    g.refusal = (uint8_t)why;
-    g.nonce = c->own;
-    if (claim)
-        g.proof = loco_prove(&c->end.node->key, claim);
-    tcp_greet_say(c->end.fd, &g);
+    control_greet_refuse(&c->greet, c->end.fd, why);
     tcp_connection_drop(c);
 }
 
 static void greet_refuse_stranger(struct tcp_connection *c, enum loco_refusal why)
 {
-    tcp_greet_warn_of(c->end.node, c->other_id, c->other_count, loco_refusal_of(why));
-    tcp_greet_refuse(c, why, NULL);
+    tcp_greet_warn_of(c->end.node, c->greet.other_id, c->greet.other_count, loco_refusal_of(why));
+    tcp_greet_refuse(c, why);
 }
 
 bool tcp_is_at_home(int fd, const struct sockaddr_storage *home)
@@ -174,27 +125,25 @@ static bool greet_is_at_a_home(const struct tcp_connection *c)
 }
 
 /* Whether the caller could be a peer. Its number of nodes may still differ. */
-static bool greet_is_one_of_us(const struct tcp_connection *c, const struct tcp_greeting *g)
+static bool greet_is_one_of_us(const struct tcp_connection *c)
 {
+    const struct control_greeting *g = &c->greet.heard;
+
     return g->to == c->end.node->base.id && g->from > g->to && g->from < g->count;
 }
 
-static void greet_hear_hello(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_hear_hello(struct tcp_connection *c)
 {
     struct tcp_node *n = c->end.node;
+    const struct control_greeting *g = &c->greet.heard;
 
-    c->other_id = g->from;
-    c->other_count = g->count;
-    c->other = g->nonce;
-    const bool same = g->count == n->base.count;
-    if (!greet_is_one_of_us(c, g))
+    if (!greet_is_one_of_us(c))
         greet_refuse_stranger(c, LOCO_FOREIGN);
-    else if (same ? !tcp_is_at_home(c->end.fd, &n->addresses[g->from]) : !greet_is_at_a_home(c))
+    else if (g->count == n->base.count ? !tcp_is_at_home(c->end.fd, &n->addresses[g->from])
+                                       : !greet_is_at_a_home(c))
         greet_refuse_stranger(c, LOCO_STRAY);
-    else if (loco_nonce_new(&c->own) || !greet_say_step(c, TCP_CHALLENGE, NULL))
+    else if (!control_greet_challenge(&c->greet, c->end.fd))
         tcp_connection_drop(c);
-    else
-        c->step = TCP_PROOF;
 }
 
 /* Moves the connection from the strangers to its peer. */
@@ -213,57 +162,38 @@ static void greet_admit(struct tcp_connection *c, struct tcp_peer *p)
     p->connection = c;
 }
 
-/* The proof was right. If the peer has another connection that was never established, it has given
- * that attempt up. */
-static void greet_accept_control(struct tcp_connection *c, const struct tcp_greeting *g)
+/* If the peer has another connection that was never established, it has given that attempt up. */
+static void greet_accept_control(struct tcp_connection *c)
 {
-    struct tcp_node *n = c->end.node;
-    struct tcp_peer *p = &n->peers[c->other_id];
-    const struct loco_claim answer = greet_own_claim(c, LOCO_OF_ANSWER);
-    const struct loco_claim links = greet_other_claim(c, LOCO_OF_LINKS);
+    struct tcp_peer *p = &c->end.node->peers[c->greet.other_id];
 
     if (p->connection && !p->connection->established)
         tcp_connection_drop(p->connection);
     if (p->connection || p->lost) {
-        tcp_greet_refuse(c, LOCO_TAKEN, NULL);
+        tcp_greet_refuse(c, LOCO_TAKEN);
         return;
     }
     greet_admit(c, p);
-    c->process = g->process;
-    loco_key_between(&c->links, &n->key, &links);
-    c->proven = true;
-    if (!greet_say_step(c, TCP_WELCOME, &answer))
+    if (!control_greet_welcome(&c->greet, c->end.fd))
         tcp_connection_drop(c);
 }
 
-static void greet_hear_proof(struct tcp_connection *c, const struct tcp_greeting *g)
+/* The caller has proven itself. */
+static void greet_hear_caller(struct tcp_connection *c)
 {
     struct tcp_node *n = c->end.node;
-    const struct loco_claim claim = greet_other_claim(c, LOCO_OF_REQUEST);
-    const struct loco_claim answer = greet_own_claim(c, LOCO_OF_ANSWER);
+    const uint32_t count = c->greet.other_count;
 
-    if (!loco_proves(&n->key, &claim, &g->proof)) {
-        greet_refuse_stranger(c, LOCO_UNPROVEN);
-    } else if (c->other_count != n->base.count) {
-        tcp_greet_warn_of(n, c->other_id, c->other_count, loco_refusal_of(LOCO_FOREIGN));
-        tcp_tell_foreigner(n, c->other_count);
-        tcp_greet_refuse(c, LOCO_FOREIGN, &answer);
-    } else {
-        greet_accept_control(c, g);
+    if (count == n->base.count) {
+        greet_accept_control(c);
+        return;
     }
+    tcp_greet_warn_of(n, c->greet.other_id, count, loco_refusal_of(LOCO_FOREIGN));
+    tcp_tell_foreigner(n, count);
+    tcp_greet_refuse(c, LOCO_FOREIGN);
 }
 
 /* --- the calling end ---------------------------------------------------------------------- */
-
-static void greet_hear_challenge(struct tcp_connection *c, const struct tcp_greeting *g)
-{
-    c->other = g->nonce;
-    c->other_count = g->count;
-    const struct loco_claim claim = greet_own_claim(c, LOCO_OF_REQUEST);
-    c->step = TCP_WELCOME;
-    if (!greet_say_step(c, TCP_PROOF, &claim))
-        tcp_connection_drop(c);
-}
 
 /* Any program may say anything. The right one may come later, so the peer is called again, but not
  * as often. */
@@ -276,43 +206,24 @@ static bool greet_warn_once(struct tcp_peer *p)
     return first;
 }
 
-/* The peer must prove itself as well, before this end listens to anything else. */
-static void greet_hear_welcome(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_hear_impostor(struct tcp_connection *c)
 {
-    struct tcp_node *n = c->end.node;
-    const struct loco_claim answer = greet_other_claim(c, LOCO_OF_ANSWER);
-    const struct loco_claim links = greet_own_claim(c, LOCO_OF_LINKS);
+    const struct tcp_node *n = c->end.node;
 
-    if (loco_proves(&n->key, &answer, &g->proof)) {
-        loco_key_between(&c->links, &n->key, &links);
-        c->proven = true;
-        c->process = g->process;
-        tcp_establish(c);
-        return;
-    }
     if (greet_warn_once(c->peer))
-        tcp_warn(n,
+        tcp_warn(c->end.node,
                  "node %u (of %u): at node %u's address is a program that does not know this "
                  "network's secret",
                  n->base.id, n->base.count, c->peer->id);
     tcp_connection_drop(c);
 }
 
-/* Whether the node that refused this one has proven that it knows the secret and has a different
- * number of nodes. */
-static bool greet_proves_foreign(const struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_hear_refusal(struct tcp_connection *c)
 {
-    const struct loco_claim answer = greet_other_claim(c, LOCO_OF_ANSWER);
-
-    return g->refusal == LOCO_FOREIGN && g->count != c->end.node->base.count &&
-           c->step == TCP_WELCOME && loco_proves(&c->end.node->key, &answer, &g->proof);
-}
-
-static void greet_hear_refusal(struct tcp_connection *c, const struct tcp_greeting *g)
-{
+    const struct control_greeting *g = &c->greet.heard;
+    const char *mismatch = loco_refusal_by(g->refusal);
     struct tcp_node *n = c->end.node;
     struct tcp_peer *p = c->peer;
-    const char *mismatch = loco_refusal_by(g->refusal);
 
     if (mismatch && greet_warn_once(p)) {
         tcp_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
@@ -321,39 +232,38 @@ static void greet_hear_refusal(struct tcp_connection *c, const struct tcp_greeti
         tcp_warn(n, "node %u (of %u): node %u says that this place is taken", n->base.id,
                  n->base.count, p->id);
     }
-    if (greet_proves_foreign(c, g))
+    if (control_greet_is_foreign(&c->greet))
         tcp_tell_foreigner(n, g->count);
     tcp_connection_drop(c);
 }
 
 /* --- connections -------------------------------------------------------------------------- */
 
-static struct tcp_connection *greet_new_connection(struct tcp_node *n, int fd, uint8_t step)
+static struct tcp_connection *greet_new_connection(struct tcp_node *n, int fd)
 {
     struct tcp_connection *c = calloc(1, sizeof *c);
 
     if (!c)
         return NULL;
     c->end = (struct tcp_end){.role = TCP_CONNECTION, .fd = fd, .node = n};
-    c->step = step;
-    c->until = tcp_now() + TCP_GREETING_NS;
+    c->stream.most = TCP_MESSAGE_MAX;
+    c->until = tcp_now() + CONTROL_GREETING_NS;
     return c;
 }
 
 void tcp_call(struct tcp_node *n, struct tcp_peer *p)
 {
     int fd = tcp_connect_start(n, p->id);
-    struct tcp_connection *c = fd < 0 ? NULL : greet_new_connection(n, fd, TCP_CHALLENGE);
+    struct tcp_connection *c = fd < 0 ? NULL : greet_new_connection(n, fd);
 
     if (fd >= 0 && !c)
         close(fd);
     if (!c)
         return;
-    c->active = c->connecting = true;
+    c->connecting = true;
     c->peer = p;
-    c->other_id = p->id;
     p->connection = c;
-    if (loco_nonce_new(&c->own) || tcp_watch(n->tcp, &c->end, EPOLLOUT))
+    if (control_greet_call(&c->greet, &n->self, p->id) || tcp_watch(n->tcp, &c->end, EPOLLOUT))
         tcp_connection_drop(c);
 }
 
@@ -395,11 +305,12 @@ void tcp_accept(struct tcp_node *n)
         greet_rest_listener(n, errno);
         return;
     }
-    struct tcp_connection *c = greet_new_connection(n, fd, TCP_HELLO);
+    struct tcp_connection *c = greet_new_connection(n, fd);
     if (!c) {
         close(fd);
         return;
     }
+    control_greet_await(&c->greet, &n->self);
     greet_set_options(n, fd);
     if (n->stranger_count == TCP_STRANGERS_MAX + n->base.count)
         greet_drop_oldest_stranger(n);
@@ -428,11 +339,11 @@ static void greet_go_on_calling(struct tcp_connection *c)
         return;
     }
     c->connecting = false;
-    if (!greet_say_step(c, TCP_HELLO, NULL) || tcp_watch(c->end.node->tcp, &c->end, EPOLLIN))
+    if (!control_greet_hello(&c->greet, c->end.fd) || tcp_watch(c->end.node->tcp, &c->end, EPOLLIN))
         tcp_connection_drop(c);
 }
 
-static void greet_warn_of_language(struct tcp_node *n, const struct tcp_greeting *g)
+static void greet_warn_of_language(struct tcp_node *n, const struct control_greeting *g)
 {
     if (!greet_is_worth_saying(n))
         return;
@@ -445,70 +356,65 @@ static void greet_warn_of_language(struct tcp_node *n, const struct tcp_greeting
 }
 
 /* Refuses a program of another version, or of another kind. */
-static void greet_refuse_language(struct tcp_connection *c, const struct tcp_greeting *g)
+static void greet_refuse_language(struct tcp_connection *c)
 {
-    greet_warn_of_language(c->end.node, g);
-    tcp_greet_refuse(c, LOCO_UNKNOWN, NULL);
+    greet_warn_of_language(c->end.node, &c->greet.heard);
+    tcp_greet_refuse(c, LOCO_UNKNOWN);
 }
 
-static void greet_hear_greeting(struct tcp_connection *c, const struct tcp_greeting *g)
-{
-    if (g->magic != TCP_MAGIC || g->version != TCP_VERSION)
-        greet_refuse_language(c, g);
-    else if (c->active && g->step == TCP_REFUSAL)
-        greet_hear_refusal(c, g);
-    else if (c->step == TCP_HELLO && g->step == TCP_LINK)
-        tcp_hear_link(c, g);
-    else if (g->step != c->step || (c->active && g->from != c->peer->id))
-        greet_refuse_language(c, g);
-    else if (c->step == TCP_HELLO)
-        greet_hear_hello(c, g);
-    else if (c->step == TCP_CHALLENGE)
-        greet_hear_challenge(c, g);
-    else if (c->step == TCP_PROOF)
-        greet_hear_proof(c, g);
-    else
-        greet_hear_welcome(c, g);
-}
-
-/* The size of the next message. After the welcome, that is the caller's message "here". */
-static size_t greet_expected_size(const struct tcp_connection *c)
-{
-    return c->proven ? sizeof(struct tcp_head) : sizeof(struct tcp_greeting);
-}
-
+/* Waits for the caller's first message. */
 static void greet_hear_here(struct tcp_connection *c)
 {
-    const struct tcp_head here = {.kind = TCP_HERE};
+    struct loco_control_message m;
+    const int rc = control_stream_take(&c->stream, c->end.fd, &m);
 
-    if (memcmp(c->input, &here, sizeof here))
+    if (rc < 0 || (rc && (m.kind != TCP_HERE || m.size)))
         tcp_connection_drop(c);
-    else
-        tcp_establish(c);
+    else if (rc && tcp_establish(c))
+        tcp_hear(c); /* what came with it */
+}
+
+static void greet_handle(struct tcp_connection *c, enum control_event event)
+{
+    switch (event) {
+    case CONTROL_NOTHING:
+        break;
+    case CONTROL_CALLED:
+        greet_hear_hello(c);
+        break;
+    case CONTROL_PROVEN:
+        if (c->peer)
+            tcp_establish(c);
+        else
+            greet_hear_caller(c);
+        break;
+    case CONTROL_UNPROVEN:
+        if (c->peer)
+            greet_hear_impostor(c);
+        else
+            greet_refuse_stranger(c, LOCO_UNPROVEN);
+        break;
+    case CONTROL_REFUSED:
+        greet_hear_refusal(c);
+        break;
+    case CONTROL_LINKED:
+        tcp_hear_link(c);
+        break;
+    case CONTROL_STRANGE:
+        greet_refuse_language(c);
+        break;
+    case CONTROL_ENDED:
+        tcp_connection_drop(c);
+        break;
+    }
 }
 
 void tcp_greet(struct tcp_connection *c)
 {
-    struct tcp_greeting g;
-
-    if (c->connecting) {
+    if (c->connecting)
         greet_go_on_calling(c);
-        return;
-    }
-    ssize_t got = recv(c->end.fd, c->input + c->in, greet_expected_size(c) - c->in, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (got <= 0) {
-        tcp_connection_drop(c);
-        return;
-    }
-    c->in += (size_t)got;
-    if (c->in < greet_expected_size(c))
-        return;
-    c->in = 0;
-    memcpy(&g, c->input, sizeof g);
-    if (c->proven)
+    else if (c->greet.proven)
         greet_hear_here(c);
     else
-        greet_hear_greeting(c, &g);
+        greet_handle(c, control_greet_hear(&c->greet, c->end.fd));
 }

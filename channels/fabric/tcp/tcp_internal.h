@@ -31,10 +31,11 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
+#include "../../control/greet.h"
+#include "../../control/stream.h"
 #include "../../loco/fabric/context.h"
 #include "../../loco/fabric/tcp.h"
 #include "../rest.h"
-#include "../unsent.h"
 #include "tcp_wire.h"
 
 enum {
@@ -46,7 +47,6 @@ enum {
 };
 
 static const uint64_t TCP_MS = 1000000;
-static const uint64_t TCP_GREETING_NS = 2000000000; /* all greetings of a connection take less */
 
 /* --- memory ----------------------------------------------------------------------------- */
 
@@ -208,28 +208,20 @@ _Static_assert(offsetof(struct tcp_link, lane) % TCP_LINE == 0 &&
 struct tcp_connection {
     struct tcp_end end;
     struct tcp_peer *peer; /* NULL: a stranger, so far */
-    bool active;           /* this end called */
-    bool connecting;       /* the kernel has not connected yet */
-    bool proven;           /* the peer knows the secret */
-    bool established;      /* both ends know that */
-    bool down;             /* it ended, and the core was not told yet */
-    bool bye;              /* the peer leaves in order */
-    uint8_t step;          /* the greeting that is expected; 0: none */
-    uint64_t until;        /* by when it must be established */
-    uint64_t alive_ns;     /* when the next heartbeat is due */
-    uint64_t heard_ns;     /* when the peer was heard last */
-    uint64_t doubt_ns;     /* a link broke: when the peer is lost, unless it says bye; 0: no */
-    struct loco_nonce own, other;
-    uint32_t other_id, other_count;          /* as the other end says */
-    uint64_t process;                        /* as the other end says */
-    struct loco_key links;                   /* proves that its links belong to it */
-    uint32_t link_number;                    /* of the newest link of this end */
+    struct control_greet greet;
+    struct control_stream stream;
+    bool connecting;      /* the kernel has not connected yet */
+    bool established;     /* both ends know that the other one knows the secret */
+    bool down;            /* it ended, and the core was not told yet */
+    bool bye;             /* the peer leaves in order */
+    uint64_t until;       /* by when it must be established */
+    uint64_t alive_ns;    /* when the next heartbeat is due */
+    uint64_t heard_ns;    /* when the peer was heard last */
+    uint64_t doubt_ns;    /* a link broke: when the peer is lost, unless it says bye; 0: no */
+    uint32_t link_number; /* of the newest link of this end */
     uint64_t links_seen[TCP_LINKS_MAX / 64]; /* numbers of the peer's links */
-    struct loco_unsent unsent;
     struct tcp_arenas *arenas;
-    struct tcp_told *loss; /* to be told when the established connection ends */
-    size_t in;
-    unsigned char input[sizeof(struct tcp_head) + TCP_MESSAGE_MAX];
+    struct tcp_told *loss;       /* to be told when the established connection ends */
     struct tcp_connection *next; /* in the list of strangers */
 };
 
@@ -256,7 +248,7 @@ struct tcp_node {
     struct sockaddr_storage *addresses; /* by id */
     struct tcp_end listener;
     struct loco_rest rest; /* the listener's */
-    struct loco_key key;   /* of the network */
+    struct control_self self;
     struct tcp_arenas own;
     struct tcp_arenas *arenas; /* the arenas of its peers */
     struct tcp_link *links;
@@ -393,8 +385,8 @@ void tcp_lane_break(struct tcp_lane *lane);
 struct tcp_lane *tcp_lane_find(const struct tcp_link *link, uint64_t process);
 /* Posts the link's greeting, once there is room for it. Returns 0, -ECONNRESET, or -ETIMEDOUT:
  * nothing was posted by `until`, and the link is on no lane. */
-int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *link, const struct tcp_greeting *greeting,
-                  uint64_t until);
+int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *link,
+                  const struct control_greeting *greeting, uint64_t until);
 /* How many lanes lead from the node to that peer. */
 unsigned tcp_lanes_count(const struct tcp_node *node, uint32_t peer, uint64_t process);
 /* Takes the socket. Returns 0 or a negative errno. */
@@ -480,12 +472,8 @@ int tcp_connect_start(const struct tcp_node *node, uint32_t peer);
 /* Returns 0 if the socket is connected, otherwise an errno. */
 int tcp_connect_error(int fd);
 bool tcp_is_at_home(int fd, const struct sockaddr_storage *home);
-struct tcp_greeting tcp_greet_make(const struct tcp_node *node, uint32_t to, enum tcp_step step);
-/* A greeting always fits into the socket's buffer. */
-bool tcp_greet_say(int fd, const struct tcp_greeting *greeting);
-/* Refuses with a proof of `claim`, or without a proof (NULL). */
-void tcp_greet_refuse(struct tcp_connection *connection, enum loco_refusal why,
-                      const struct loco_claim *claim);
+/* Refuses, and drops the connection. */
+void tcp_greet_refuse(struct tcp_connection *connection, enum loco_refusal why);
 /* Warns of a caller that is refused, unless there were many such warnings. */
 void tcp_greet_warn_of(struct tcp_node *node, uint32_t id, uint32_t count, const char *why);
 
@@ -496,10 +484,11 @@ void tcp_greet_warn_of(struct tcp_node *node, uint32_t id, uint32_t count, const
 int tcp_link_connect(struct tcp_link *link, uint64_t until);
 
 /* The peer whose link this greeting opens; the greeting came over socket `fd`. NULL: refused. */
-struct tcp_peer *tcp_admit_link(struct tcp_node *node, int fd, const struct tcp_greeting *greeting);
+struct tcp_peer *tcp_admit_link(struct tcp_node *node, int fd,
+                                const struct control_greeting *greeting);
 
 /* Handles the greeting of a link. The caller's socket becomes a lane's. */
-void tcp_hear_link(struct tcp_connection *stranger, const struct tcp_greeting *greeting);
+void tcp_hear_link(struct tcp_connection *stranger);
 
 /* --- tcp_control.c */
 
@@ -511,8 +500,9 @@ int tcp_meet(struct loco_node *node, uint32_t peer);
 /* A link to the peer with these arenas broke. The peer may be about to say why; else it is lost. */
 void tcp_link_failed(struct tcp_node *node, uint32_t peer, const struct tcp_arenas *arenas);
 
-/* Both ends know that the other is of this network. */
-void tcp_establish(struct tcp_connection *connection);
+/* Both ends know that the other is of this network. Returns false if the connection was dropped for
+ * want of memory. */
+bool tcp_establish(struct tcp_connection *connection);
 void tcp_post_arena(struct tcp_connection *connection, uint32_t number);
 bool tcp_is_up(const struct tcp_connection *connection);
 

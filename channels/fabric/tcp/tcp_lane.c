@@ -481,7 +481,7 @@ int tcp_lane_make(struct tcp_link *l, int fd, uint64_t process)
 int tcp_lane_take(struct tcp_node *n, struct tcp_peer *p, int fd)
 {
     struct tcp_lane *lane;
-    int rc = lane_begin(n, p->id, fd, p->connection->process, &lane);
+    int rc = lane_begin(n, p->id, fd, p->connection->greet.process, &lane);
 
     if (!rc)
         tcp_target_add(lane, 0, n, p);
@@ -502,7 +502,7 @@ static void lane_remove_link(struct tcp_lane *lane, const struct tcp_link *l)
     *at = l->beside;
 }
 
-int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct tcp_greeting *g,
+int tcp_lane_join(struct tcp_lane *lane, struct tcp_link *l, const struct control_greeting *g,
                   uint64_t until)
 {
     struct tcp_request r = {.operation = TCP_BEGIN_LINK, .size = sizeof *g};

@@ -14,7 +14,7 @@ enum { LOOK_MS = 50 };
 
 /* A link's proof needs no challenge: its key belongs to one connection, and its number to one
  * link. */
-static struct loco_claim greet_claim_of_link(const struct tcp_greeting *g)
+static struct loco_claim greet_claim_of_link(const struct control_greeting *g)
 {
     return loco_claim_of(LOCO_OF_LINK, g->from, g->to, g->count, &(struct loco_nonce){{0}},
                          &g->nonce);
@@ -36,15 +36,16 @@ static bool greet_is_new_link(struct tcp_connection *c, uint32_t number)
     return true;
 }
 
-static bool greet_is_proven_link(struct tcp_connection *c, const struct tcp_greeting *g)
+static bool greet_is_proven_link(struct tcp_connection *c, const struct control_greeting *g)
 {
     const struct loco_nonce nonce = greet_nonce_of_link(g->number);
     const struct loco_claim claim = greet_claim_of_link(g);
 
-    return !memcmp(&nonce, &g->nonce, sizeof nonce) && loco_proves(&c->links, &claim, &g->proof);
+    return !memcmp(&nonce, &g->nonce, sizeof nonce) &&
+           loco_proves(&c->greet.links, &claim, &g->proof);
 }
 
-struct tcp_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct tcp_greeting *g)
+struct tcp_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct control_greeting *g)
 {
     enum loco_refusal why = LOCO_WELCOME;
 
@@ -54,7 +55,7 @@ struct tcp_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct tcp_gre
     }
     struct tcp_peer *p = &n->peers[g->from];
     struct tcp_connection *c = p->connection;
-    if (!c || !c->proven || c->down)
+    if (!c || !c->greet.proven || c->down)
         return NULL; /* of a peer that is lost */
     if (!tcp_is_at_home(fd, &n->addresses[p->id]))
         why = LOCO_STRAY;
@@ -68,7 +69,7 @@ struct tcp_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct tcp_gre
 /* Whether this call must not make a lane, because another lane is being made. If two processes call
  * each other at once, the one with the greater number makes the lane. The call of the other one may
  * arrive after that lane was made. So a call says how many lanes its caller knows of. */
-static bool greet_has_other_lane(const struct tcp_node *n, const struct tcp_greeting *g)
+static bool greet_has_other_lane(const struct tcp_node *n, const struct control_greeting *g)
 {
     const struct tcp *t = n->tcp;
 
@@ -79,21 +80,22 @@ static bool greet_has_other_lane(const struct tcp_node *n, const struct tcp_gree
 
 static int greet_welcome_lane(struct tcp_node *n, struct tcp_peer *p, int fd)
 {
-    const struct tcp_greeting g = tcp_greet_make(n, p->id, TCP_WELCOME);
+    const struct control_greeting g = control_greeting_make(&n->self, p->id, CONTROL_WELCOME);
 
-    return tcp_greet_say(fd, &g) ? tcp_lane_take(n, p, fd) : -ECONNRESET;
+    return control_greeting_send(fd, &g) ? tcp_lane_take(n, p, fd) : -ECONNRESET;
 }
 
-void tcp_hear_link(struct tcp_connection *stranger, const struct tcp_greeting *g)
+void tcp_hear_link(struct tcp_connection *stranger)
 {
+    const struct control_greeting g = stranger->greet.heard;
     struct tcp_node *n = stranger->end.node;
 
-    if (greet_has_other_lane(n, g)) {
-        stranger->other_id = g->from;
-        tcp_greet_refuse(stranger, LOCO_TAKEN, NULL);
+    if (greet_has_other_lane(n, &g)) {
+        stranger->greet.other_id = g.from;
+        tcp_greet_refuse(stranger, LOCO_TAKEN);
         return;
     }
-    struct tcp_peer *p = tcp_admit_link(n, stranger->end.fd, g);
+    struct tcp_peer *p = tcp_admit_link(n, stranger->end.fd, &g);
     const int fd = p ? tcp_take_socket(n->tcp, &stranger->end) : -1;
     tcp_connection_drop(stranger);
     if (p && greet_welcome_lane(n, p, fd))
@@ -137,7 +139,7 @@ static unsigned greet_links_of(const struct tcp_link *l)
 
 /* Fills in the link's greeting, and finds the process that it leads to. Returns 0, -ECONNRESET, or
  * -ENOSPC if the peer would accept no further link. */
-static int greet_prepare_link(struct tcp_link *l, struct tcp_greeting *g, uint64_t *process)
+static int greet_prepare_link(struct tcp_link *l, struct control_greeting *g, uint64_t *process)
 {
     struct tcp_node *n = l->node;
     struct loco_key key;
@@ -148,9 +150,9 @@ static int greet_prepare_link(struct tcp_link *l, struct tcp_greeting *g, uint64
     if (!rc && (c->link_number == TCP_LINKS_MAX || greet_links_of(l) > TCP_TARGETS_MAX))
         rc = -ENOSPC;
     if (!rc) {
-        key = c->links;
+        key = c->greet.links;
         g->number = c->link_number++;
-        *process = c->process;
+        *process = c->greet.process;
     }
     pthread_mutex_unlock(&n->tcp->lock);
     if (rc)
@@ -162,7 +164,7 @@ static int greet_prepare_link(struct tcp_link *l, struct tcp_greeting *g, uint64
 }
 
 /* Waits for the answer to a greeting. */
-static int greet_await_answer(const struct tcp_link *l, int fd, struct tcp_greeting *g,
+static int greet_await_answer(const struct tcp_link *l, int fd, struct control_greeting *g,
                               uint64_t until)
 {
     const uint64_t lost_at = tcp_now() + tcp_timeout_ns(l->node->tcp);
@@ -180,28 +182,28 @@ static int greet_await_answer(const struct tcp_link *l, int fd, struct tcp_greet
             return -ECONNRESET;
         in += got > 0 ? (size_t)got : 0;
     }
-    return g->magic == TCP_MAGIC && g->version == TCP_VERSION ? 0 : -ECONNRESET;
+    return control_is_alike(&l->node->self, g) ? 0 : -ECONNRESET;
 }
 
 /* Returns 0, -ECONNRESET, -ETIMEDOUT, or -EAGAIN when the other process makes the lane. */
-static int greet_lane(const struct tcp_link *l, int fd, const struct tcp_greeting *g,
+static int greet_lane(const struct tcp_link *l, int fd, const struct control_greeting *g,
                       uint64_t until)
 {
-    struct tcp_greeting answer;
+    struct control_greeting answer;
     int rc = greet_await_connection(l, fd, until);
 
-    if (!rc && !tcp_greet_say(fd, g))
+    if (!rc && !control_greeting_send(fd, g))
         rc = -ECONNRESET;
     if (!rc)
         rc = greet_await_answer(l, fd, &answer, until);
-    if (rc || answer.step == TCP_WELCOME)
+    if (rc || answer.step == CONTROL_WELCOME)
         return rc;
-    return answer.step == TCP_REFUSAL && answer.refusal == LOCO_TAKEN ? -EAGAIN : -ECONNRESET;
+    return answer.step == CONTROL_REFUSAL && answer.refusal == LOCO_TAKEN ? -EAGAIN : -ECONNRESET;
 }
 
 /* Connects the link over a new lane. */
-static int greet_connect_lane(struct tcp_link *l, const struct tcp_greeting *g, uint64_t process,
-                              uint64_t until)
+static int greet_connect_lane(struct tcp_link *l, const struct control_greeting *g,
+                              uint64_t process, uint64_t until)
 {
     int fd = tcp_connect_start(l->node, l->base.peer);
 
@@ -227,8 +229,8 @@ static void greet_return_number(const struct tcp_link *l)
     pthread_mutex_unlock(&n->tcp->lock);
 }
 
-static int greet_join_lane(struct tcp_link *l, struct tcp_lane *lane, const struct tcp_greeting *g,
-                           uint64_t until)
+static int greet_join_lane(struct tcp_link *l, struct tcp_lane *lane,
+                           const struct control_greeting *g, uint64_t until)
 {
     int rc = tcp_lane_join(lane, l, g, until);
 
@@ -246,7 +248,7 @@ static void greet_note_call(struct tcp *t, uint64_t process)
 
 /* After the note, calls of the other process are refused. If it called before, its call has made a
  * lane, which is found. */
-static int greet_find_or_connect(struct tcp_link *l, struct tcp_greeting *g, uint64_t process,
+static int greet_find_or_connect(struct tcp_link *l, struct control_greeting *g, uint64_t process,
                                  uint64_t until)
 {
     struct tcp *t = l->node->tcp;
@@ -270,7 +272,7 @@ static void greet_doubt_peer(const struct tcp_link *l)
 /* With `connecting` held. */
 static int greet_link(struct tcp_link *l, uint64_t until)
 {
-    struct tcp_greeting g = tcp_greet_make(l->node, l->base.peer, TCP_LINK);
+    struct control_greeting g = control_greeting_make(&l->node->self, l->base.peer, CONTROL_LINK);
     const uint64_t lost_at = tcp_now() + tcp_timeout_ns(l->node->tcp);
     struct loco_wait wait = {.until = until};
     uint64_t process;

@@ -172,10 +172,10 @@ static struct tcp_node *target_find_node(const struct tcp *t, uint32_t id)
  * or unknown peer is ignored. */
 static bool target_open(struct tcp_lane *lane, uint16_t index, const unsigned char *data)
 {
-    struct tcp_greeting g;
+    struct control_greeting g;
 
     memcpy(&g, data, sizeof g);
-    if (g.magic != TCP_MAGIC || g.version != TCP_VERSION || g.step != TCP_LINK ||
+    if (g.magic != TCP_MAGIC || g.version != TCP_VERSION || g.step != CONTROL_LINK ||
         lane->targets[index].node)
         return false;
     pthread_mutex_lock(&lane->tcp->lock);
@@ -267,7 +267,7 @@ static bool target_is_request(const struct tcp_request *r)
     case TCP_COMPARE_SWAP:
         return r->size == sizeof(struct tcp_operands);
     case TCP_BEGIN_LINK:
-        return r->size == sizeof(struct tcp_greeting);
+        return r->size == sizeof(struct control_greeting);
     case TCP_FLUSH:
     case TCP_END_LINK:
     case TCP_NOT_THERE:

@@ -1,13 +1,6 @@
 /*
- * The protocol of the tcp fabric. Both ends must have the same byte order; otherwise the magic
- * number does not match.
- *
- * A control connection begins with greetings. The caller says hello, and gets a nonce, the
- * challenge. It answers with a proof that it knows the secret. Then it is welcomed, with a proof
- * that contains the caller's nonce, or refused. So a caller that has proven nothing learns nothing,
- * and takes little memory. A caller with a different number of nodes is refused only after its
- * proof, and the refusal is proven, too. So both sides learn that the other one knows the secret
- * but is configured differently, and no stranger can make them believe that.
+ * The protocol of the tcp fabric. A control connection begins with the greetings of
+ * control/wire.h.
  *
  * Links go over lanes. A lane is a connection between two processes, for the links between any of
  * their nodes, in both directions. A link begins with one greeting: a proof by a key that only the
@@ -37,30 +30,11 @@
 #ifndef LOCO_TCP_WIRE_H
 #define LOCO_TCP_WIRE_H
 
-#include "../proof.h"
+#include "../../control/wire.h"
 
 enum { TCP_MAGIC = 0x4c4f4354, TCP_VERSION = 3, TCP_MESSAGE_MAX = 4096 };
 
-enum tcp_step { TCP_HELLO = 1, TCP_CHALLENGE, TCP_PROOF, TCP_WELCOME, TCP_REFUSAL, TCP_LINK };
-
-struct tcp_greeting {
-    uint32_t magic;
-    uint16_t version;
-    uint8_t step;
-    uint8_t refusal;          /* the reason; in TCP_LINK: how many lanes lead there already */
-    uint32_t from, to, count; /* nodes; the sender's count */
-    uint32_t number;          /* of a link */
-    uint64_t process;         /* a random number of the sender's process */
-    struct loco_nonce nonce;  /* the sender's */
-    struct loco_proof proof;
-};
-
 enum tcp_kind { TCP_HERE = 1, TCP_ARENA, TCP_CORE, TCP_ALIVE, TCP_BYE };
-
-struct tcp_head {
-    uint32_t kind;
-    uint32_t size; /* of what follows */
-};
 
 struct tcp_arena_notice {
     uint32_t number, zero;
@@ -99,8 +73,6 @@ struct tcp_operands {
     uint64_t second; /* what is swapped in */
 };
 
-_Static_assert(sizeof(struct tcp_greeting) == 64, "crosses the network");
-_Static_assert(sizeof(struct tcp_head) == 8, "crosses the network");
 _Static_assert(sizeof(struct tcp_arena_notice) == 16, "crosses the network");
 _Static_assert(sizeof(struct tcp_request) == 16, "crosses the network");
 _Static_assert(sizeof(struct tcp_operands) == 16, "crosses the network");

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../../channels/fabric/addresses.h"
+#include "../../../channels/loco/control.h"
 
 enum { HTTP = 80 };
 

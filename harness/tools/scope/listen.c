@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../../channels/fabric/addresses.h"
+#include "../../../channels/loco/control.h"
 
 enum { WHERE_MAX = 100, PORT_MAX = 65535 };
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../../channels/fabric/addresses.h"
+#include "../../../channels/loco/control.h"
 #include "../../base/cpus.h"
 #include "../../base/exit_status.h"
 #include "../../launch/signals.h"
