@@ -223,6 +223,13 @@ $(call objects,harness/base/version.c channels/conform/conform.c channels/confor
 # The program contains the figures' scripts.
 $(BUILD)/obj/harness/figures/figure_scripts.o: $(wildcard traces/*.gp)
 
+# And the pages of the models.
+$(BUILD)/model_pages.txt: harness/models/pages.awk $(wildcard $(addsuffix /*.[ch],plants controllers))
+	@mkdir -p $(@D)
+	awk -f $^ > $@.part && mv $@.part $@
+$(call objects,harness/models/pages.c): $(BUILD)/model_pages.txt
+$(call objects,harness/models/pages.c): CPPFLAGS += -DHIL_MODEL_PAGES='"$(BUILD)/model_pages.txt"'
+
 # It also contains the pages of the report and of the scope.
 $(BUILD)/obj/harness/tools/report/page_parts.o: $(wildcard $(addprefix harness/tools/report/*.,js css html))
 $(BUILD)/obj/harness/tools/scope/page.o: $(wildcard $(addprefix harness/tools/scope/page/*.,js css html) harness/tools/report/*.js)

@@ -10,6 +10,7 @@ static const struct hil_quantity inputs[] = {
 
 static const struct hil_quantity output[] = {BLOCK_OUTPUT("output", "the result")};
 
+/* output = input[0] input[1] ... */
 static int product_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     const struct block *b = self;
@@ -23,7 +24,8 @@ static int product_step(void *self, uint64_t t_ns, const double *in, double *out
 
 BLOCK_MODEL(product, "Product of inputs", BLOCK_WIDTH_MAX, inputs, output);
 
-/* The quotient of a divisor that is nearly 0 is that of the least divisor, with its sign. */
+/* output = dividend / divisor. A divisor that is nearly 0 counts as the least one, with its sign.
+ */
 static int quotient_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     const double least = ((const struct block *)self)->parameters[0];
@@ -45,6 +47,7 @@ static const struct hil_quantity quotient_inputs[] = {
 BLOCK_MODEL(quotient, "Quotient of two inputs", 1, quotient_inputs, output,
             BLOCK_TUNABLE(quotient_parameters));
 
+/* output = |input| */
 static int absolute_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     (void)self, (void)t_ns;
@@ -54,6 +57,7 @@ static int absolute_step(void *self, uint64_t t_ns, const double *in, double *ou
 
 BLOCK_MODEL(absolute, "Absolute value", 1, one_input, output);
 
+/* output = min(input[0], input[1], ...) */
 static int minimum_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     const struct block *b = self;
@@ -67,6 +71,7 @@ static int minimum_step(void *self, uint64_t t_ns, const double *in, double *out
 
 BLOCK_MODEL(minimum, "Least of inputs", BLOCK_WIDTH_MAX, inputs, output);
 
+/* output = max(input[0], input[1], ...) */
 static int maximum_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     const struct block *b = self;

@@ -4,7 +4,7 @@
 static const struct hil_quantity input[] = {BLOCK_INPUT("input", "what is taken")};
 static const struct hil_quantity output[] = {BLOCK_OUTPUT("output", "the result")};
 
-/* Inside the band the output is 0. Outside it is the distance from the band. */
+/* output = 0 inside the band, and input - the edge that is next to it outside. */
 static int dead_band_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     const double *p = ((const struct block *)self)->parameters;
@@ -45,7 +45,8 @@ static const struct hil_quantity hysteresis_parameters[] = {
 
 BLOCK_MODEL(hysteresis, "Hysteresis", 1, input, output, BLOCK_TUNABLE(hysteresis_parameters));
 
-/* The output follows the input, but changes no faster than this. It begins with the input. */
+/* output(n) = input(n), but from output(n - 1) - fall T to output(n - 1) + rise T, with the period
+ * T. It begins with the input. */
 static int rate_limiter_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     struct block *b = self;

@@ -1,4 +1,11 @@
-/* A sine whose frequency grows, to find how a loop answers at each frequency. */
+/*
+ * A sine whose frequency grows, to find how a loop answers at each frequency:
+ *
+ *      output = amplitude sin(2 pi integral of f dt)
+ *      f = from + (to - from) t / duration     or, logarithmic,     from (to / from)^(t / duration)
+ *
+ * After the duration the frequency stays.
+ */
 #include <math.h>
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* Outputs the input of some steps ago, like an analogue-to-digital converter with latency. */
+/* output(n) = input(n - steps), like an analogue-to-digital converter with latency. */
 #include <errno.h>
 #include <math.h>
 

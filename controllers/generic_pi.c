@@ -1,4 +1,4 @@
-/* The PI law for any quantity. */
+/* The PI law (pid_law.h) for any quantity: u is the output, within its limits. */
 #include "pid_law.h"
 
 enum { GENERIC_PI_KP, GENERIC_PI_KI, GENERIC_PI_WEIGHT, GENERIC_PI_LIMITS };

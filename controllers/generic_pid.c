@@ -1,4 +1,4 @@
-/* The PID law for any quantity. */
+/* The PID law (pid_law.h) for any quantity: u is the output, within its limits. */
 #include "pid_law.h"
 
 enum {

@@ -10,6 +10,7 @@ static bool is_on(double value)
     return value >= 0.5;
 }
 
+/* output = on_input while control is on, and off_input while it is off */
 static int switch_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     (void)self, (void)t_ns;
@@ -25,7 +26,7 @@ static const struct hil_quantity switch_inputs[] = {
 
 BLOCK_MODEL(switch, "Switch between two inputs", 1, switch_inputs, output);
 
-/* The first step always samples. */
+/* output = input while hold is off, and then the last one. The first step always samples. */
 static int sample_and_hold_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     struct block *b = self;
@@ -55,6 +56,7 @@ static double edge(struct block *b, double value)
     return now - before;
 }
 
+/* rising = 1 in the step in which the input turns on, falling = 1 in that in which it turns off */
 static int edge_detector_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     const double change = edge(self, in[0]);
@@ -72,7 +74,7 @@ static const struct hil_quantity edge_detector_outputs[] = {
 
 BLOCK_MODEL(edge_detector, "Edges of a signal", 1, input, edge_detector_outputs);
 
-/* With a modulus the count goes back to 0 when it gets there. */
+/* The count of rising edges. With a modulus it goes back to 0 when it gets there. */
 static int counter_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     struct block *b = self;

@@ -1,4 +1,5 @@
-/* The mean of the newest inputs. At the start it is the mean of all inputs so far. */
+/* output(n) = (input(n) + ... + input(n - count + 1)) / count. At the start it is the mean of all
+ * inputs so far. */
 #include <math.h>
 
 #include "../plants/instance.h"

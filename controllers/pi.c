@@ -1,4 +1,4 @@
-/* The PI law for a converter. */
+/* The PI law (pid_law.h) for a converter: u is its duty, within its limits (duty.h). */
 #include "pid_law.h"
 
 enum { PI_KP, PI_KI, PI_WEIGHT, PI_LIMITS };

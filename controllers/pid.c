@@ -1,4 +1,4 @@
-/* The PID law for a converter. */
+/* The PID law (pid_law.h) for a converter: u is its duty, within its limits (duty.h). */
 #include "pid_law.h"
 
 enum { PID_KP, PID_KI, PID_KD, PID_FILTER, PID_WEIGHT, PID_LIMITS };

@@ -1,4 +1,4 @@
-/* Limits the input to a range. NaN becomes the lower limit. */
+/* output = min(max(input, output_min), output_max). NaN becomes the lower limit. */
 #include <errno.h>
 #include <math.h>
 

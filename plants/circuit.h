@@ -11,6 +11,12 @@
  * A diode that conducts takes its drop from the voltage at the inductor. Beyond the saturation
  * current, L is the inductance of the saturated core for any further change of the current.
  *
+ *                  main switch on          main switch off
+ *                  source    feeding       source    feeding
+ *      buck          1          1             0         1
+ *      boost         1          0             1         1
+ *      buck-boost    1          0             0         1
+ *
  * For one switch position, `source` and `feeding` are 0 or 1. In the averaged model they are the
  * shares of a switching period for which each connection exists. With synchronous switches the
  * conduction is continuous and the current may reverse; a diode (stretch.h) prevents that.

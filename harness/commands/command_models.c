@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "../models/models.h"
+#include "../models/pages.h"
 #include "../scenario/yaml/scenario_report.h"
 #include "commands.h"
 
@@ -9,7 +10,8 @@ static const char help[] =
     "\n"
     "Lists the built-in models, or one of them, or the model of a file (a shared library, an FMU,\n"
     "a netlist, a table, a program or a device): parameters, inputs, outputs and initial states,\n"
-    "with their units, defaults and ranges, under the names that a scenario uses.\n";
+    "with their units, defaults and ranges, under the names that a scenario uses. With the name of\n"
+    "a built-in model it also prints its equations, and the file that computes them.\n";
 
 static void print_table(const char *title, const struct hil_quantities *table, bool values)
 {
@@ -72,6 +74,7 @@ static int print_one(const char *name)
         return print_provided(name);
     if (m) {
         print_model(m);
+        hil_model_page_print(name, stdout);
         return HIL_EXIT_OK;
     }
     for (; hil_models[count] && count < sizeof names / sizeof names[0]; count++)

@@ -413,6 +413,7 @@ Test(programs, a_mistake_in_the_first_words_gets_one_line)
     struct ended e = run_command("hiloco models dc_motor");
     expect_status(&e, 0);
     cr_expect_eq(strncmp(e.out, "dc_motor (continuous): ", 23), 0, "%s", e.out);
+    cr_expect(strstr(e.out, "from plants/dc_motor.c:") && strstr(e.out, "L i' = "), "%s", e.out);
 }
 
 /* --- running ---------------- */

@@ -5,8 +5,11 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "harness/models/pages.h"
 #include "model_rig.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -391,4 +394,43 @@ Test(models, a_second_order_lag_that_is_tuned_keeps_its_slope)
     rig_step(&rig);
     cr_expect_float_eq((rig.out[0] - at) / slope, 1, 0.01);
     rig_end(&rig);
+}
+
+/* --- pages -------------------------------------------------------------------------------------
+ */
+
+/* The page of the model, to be freed. */
+static char *page_of(const char *name)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+
+    cr_assert_eq(hil_model_page_print(name, to), 0, "%s has no page", name);
+    fclose(to);
+    return text;
+}
+
+/* Each has a page, which begins with a file that there is, and has an equation or a sentence. */
+Test(models, have_pages_with_their_sources)
+{
+    for (const struct hil_model *const *m = hil_models; *m; m++) {
+        char *page = page_of((*m)->name), file[80];
+        const char *text = strstr(page, ":\n\n");
+        cr_assert_eq(sscanf(page, "  from %79[^:\n]:", file), 1, "%s", page);
+        cr_expect_eq(access(file, R_OK), 0, "%s", file);
+        cr_expect(text && strlen(text) > 15, "%s: %s", (*m)->name, page);
+        cr_expect_not(strstr(page, "*/"), "%s", page);
+        free(page);
+    }
+    char *buck = page_of("buck"), *pi = page_of("pi"), *dead_band = page_of("dead_band");
+    cr_expect(strstr(buck, "L iL' = source (Vin - Rs iL)"), "%s", buck);
+    cr_expect_not(strstr(buck, "dead time"), "that is not of this model: %s", buck);
+    cr_expect(strstr(pi, "u = Kp (b reference - y)"), "%s", pi);
+    cr_expect(strstr(dead_band, "input - the edge"), "%s", dead_band);
+    free(buck);
+    free(pi);
+    free(dead_band);
+    cr_expect_eq(hil_model_page_print("no_such_model", stderr), -ENOENT);
+    cr_expect_eq(hil_model_page_print("pi_", stderr), -ENOENT);
 }
