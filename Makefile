@@ -460,7 +460,8 @@ test-sim: $(BUILD)/test-sim $(BUILD)/soak
 	@$(BUILD)/soak --only 'small_*' --depth-first 1,1
 	@$(BUILD)/soak --only 'small_*' --pct 2 --seeds 1000
 	@grep -v '^#' tests/sim/seeds | while read -r workload seed answers; do \
-	    $(BUILD)/soak --only $$workload --from $$seed --seeds 1 $${answers:+--replay "$$answers"} || exit; done
+	    $(BUILD)/soak --only $$workload --from $$seed --seeds 1 \
+	        $${answers:+--quiet --replay "$$answers"} || exit; done
 
 test-mutants: $(BUILD)/soak $(BUILD)/soak-shm
 	@tests/sim/test_mutants.sh $(BUILD) $(MUTANTS_ARE_MADE_BY)
@@ -766,7 +767,7 @@ install: all $(INSTALLED)
 	install -d $(AT)/lib/hiloco/python/hiloco $(AT)/lib/hiloco/python/$(notdir $(PYTHON:/METADATA=))
 	install -m 644 $(BUILD)/python/hiloco/*.* $(AT)/lib/hiloco/python/hiloco
 	install -m 644 $(dir $(PYTHON))* $(AT)/lib/hiloco/python/$(notdir $(PYTHON:/METADATA=))
-	install -m 644 $(filter-out %/guide.h,$(wildcard channels/loco-sim/*.h)) $(AT)/include/loco-sim
+	install -m 644 $(filter-out %_internal.h,$(wildcard channels/loco-sim/*.h)) $(AT)/include/loco-sim
 	install -m 644 $(BUILD)/installed/libloco.a $(BUILD)/libloco-sim.a $(AT)/lib
 	install -m 755 $(SHARED) $(AT)/lib
 	ln -sf $(notdir $(SHARED)) $(AT)/lib/$(SONAME)

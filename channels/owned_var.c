@@ -1,15 +1,6 @@
 /*
- * The region, at the owner and at each reader:
- *
- *      record      the value. Pushes and pulls copy the record. A value that is not one machine
- *                  word is followed by a check word, which says whether the value is whole (except
- *                  on a LOCO_WHOLE fabric)
- *      claims      at the owner two words: `pushes`, which the owner sets, and `pulls`, which
- *                  readers write
- *      landing     in their place at a reader, room for one more record: reads that must not touch
- *                  its copy land here
- *
- * So a value of three words is one cache line with all that belongs to it.
+ * An owned_var: its setup, and its owner's side: store, push, put. owned_var_record.h has the
+ * record, owned_var_read.c the readers' side.
  *
  * Push or pull. A push and a pull that are in flight at the same time arrive at a reader's copy in
  * any order, and nothing in a single word says which value is newer. So a variable is either pushed
@@ -24,15 +15,6 @@
  * finds a one is refused. A refused owner clears `pushes` again. A refused reader leaves `pulls`,
  * as other readers may have set it too; that does no harm, since an owner that has pushed once does
  * not look again.
- *
- * Whole or torn. In general the words of a write arrive in any order, and the check word is a
- * checksum of the value. On a LOCO_COHERENT fabric the CPU writes the members' memory itself, by
- * stores that are seen in order; there the check word is a count, as of a seqlock. It is odd from
- * before the first word of a value is stored until after the last, and then even and two higher. A
- * value that was read between two equal even counts is whole. A pushed copy gets the count of the
- * owner's copy, so that the owner need not read the reader's. The count starts at the time in ns,
- * so an owner that restarts counts on from above its former counts, and a reader that is in the
- * middle of a load meanwhile sees the count change.
  */
 #include "loco/owned_var.h"
 
@@ -40,226 +22,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#include "core.h"
-#include "fabric/words.h"
 #include "operation.h"
 #include "owned_var_quick.h"
+#include "owned_var_record.h"
 #include "thread_links.h"
 #include "trace_internal.h"
-
-enum { WORD = sizeof(uint64_t), ON_STACK = 256 };
-
-/* What the check word is. */
-enum check { NO_CHECK, COUNT, CHECKSUM };
-
-static enum check var_check_of(const struct loco_manager *m, size_t size)
-{
-    const unsigned fabric = m->fabric->capabilities;
-
-    if (size == 1 || size == 2 || size == 4 || size == 8 || fabric & LOCO_WHOLE)
-        return NO_CHECK;
-    return fabric & LOCO_COHERENT ? COUNT : CHECKSUM;
-}
-
-static size_t var_whole_words(size_t size)
-{
-    return (size + WORD - 1) / WORD * WORD;
-}
-
-static size_t var_record_size(size_t size, enum check check)
-{
-    return check == NO_CHECK ? size : var_whole_words(size) + WORD;
-}
-
-static size_t var_pushes_at(const struct loco_owned_var *v)
-{
-    return var_whole_words(v->record);
-}
-
-static size_t var_pulls_at(const struct loco_owned_var *v)
-{
-    return var_pushes_at(v) + WORD;
-}
-
-static size_t var_landing_at(const struct loco_owned_var *v)
-{
-    return var_pushes_at(v);
-}
-
-/* Values of different sizes must give regions of different sizes, so that endpoints that disagree
- * about the size refuse each other. The record is rounded up to whole words, so the bytes that the
- * rounding added to the value are added once more. */
-static size_t var_region_size(const struct loco_owned_var *v)
-{
-    const size_t claims = 2 * WORD, record = var_whole_words(v->record);
-
-    return record + (record > claims ? record : claims) + var_whole_words(v->size) - v->size;
-}
-
-static void *var_here(const struct loco_owned_var *v, size_t offset)
-{
-    return (unsigned char *)v->region->memory + offset;
-}
-
-/* A value of 4 bytes has a short way of its own. It is for a barrier's count, which waiting threads
- * load all the time. */
-static void var_copy_value(const struct loco_owned_var *v, void *to, const void *from)
-{
-    if (v->size != sizeof(uint32_t) || ((uintptr_t)to | (uintptr_t)from) % sizeof(uint32_t)) {
-        loco_copy(to, from, v->size);
-        return;
-    }
-    const uint32_t value = __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED);
-    __atomic_store_n((uint32_t *)to, value, __ATOMIC_RELAXED);
-}
-
-/* Whether the value is a few whole words, as most are. There is a short way for these. */
-static inline bool var_is_words(const struct loco_owned_var *v, const void *value)
-{
-    return v->size < LOCO_CACHE_LINE && (v->size | (uintptr_t)value) % WORD == 0;
-}
-
-static inline void var_copy_words(uint64_t *to, const uint64_t *from, size_t size)
-{
-    size_t i = 0;
-
-    do
-        __atomic_store_n(&to[i], __atomic_load_n(&from[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-    while (++i < size / WORD);
-}
-
-/* --- whether a value is whole ---------------------------------------------------------------- */
-
-/* The check word of a copy. */
-static uint64_t *var_check_word(const struct loco_owned_var *v, const unsigned char *copy)
-{
-    return (uint64_t *)(void *)(copy + v->record - WORD);
-}
-
-static uint64_t var_checksum(const void *value, size_t size)
-{
-    return XXH3_64bits(value, size);
-}
-
-static void var_begin_counted(uint64_t *count, uint64_t odd)
-{
-    __atomic_store_n(count, odd, __ATOMIC_RELAXED);
-    atomic_thread_fence(memory_order_release);
-}
-
-static void var_end_counted(uint64_t *count, uint64_t odd)
-{
-    __atomic_store_n(count, odd + 1, __ATOMIC_RELEASE);
-}
-
-/* Stores the value into a copy between two steps of its count. */
-static void var_store_counted(const struct loco_owned_var *v, unsigned char *copy,
-                              const void *value, uint64_t odd)
-{
-    uint64_t *count = var_check_word(v, copy);
-
-    var_begin_counted(count, odd);
-    loco_copy(copy, value, v->size);
-    var_end_counted(count, odd);
-}
-
-/* Loads the value; returns whether *value is whole. */
-static bool var_load_counted(const struct loco_owned_var *v, const unsigned char *copy, void *value)
-{
-    const uint64_t *count = var_check_word(v, copy);
-    const uint64_t before = __atomic_load_n(count, __ATOMIC_ACQUIRE);
-
-    if (var_is_words(v, value))
-        var_copy_words(value, (const uint64_t *)(const void *)copy, v->size);
-    else
-        loco_copy(value, copy, v->size);
-    atomic_thread_fence(memory_order_acquire);
-    return before % 2 == 0 && __atomic_load_n(count, __ATOMIC_RELAXED) == before;
-}
-
-__attribute__((noinline)) static void var_store_any(const struct loco_owned_var *v,
-                                                    const void *value)
-{
-    if (v->check == COUNT) {
-        var_store_counted(v, v->copy, value, *var_check_word(v, v->copy) | 1);
-        return;
-    }
-    var_copy_value(v, v->copy, value);
-    if (v->check == CHECKSUM)
-        __atomic_store_n(var_check_word(v, v->copy), var_checksum(value, v->size),
-                         __ATOMIC_RELAXED);
-}
-
-static inline void var_store(const struct loco_owned_var *v, const void *value)
-{
-    if (v->check == NO_CHECK && var_is_words(v, value))
-        var_copy_words((uint64_t *)(void *)v->copy, value, v->size);
-    else
-        var_store_any(v, value);
-}
-
-/* Stores the checksum of a value of zeros, so that a load before the first push succeeds. */
-static void var_store_zero(const struct loco_owned_var *v)
-{
-    XXH3_state_t state;
-    static const unsigned char zeros[ON_STACK];
-
-    if (v->check != CHECKSUM)
-        return;
-    XXH3_64bits_reset(&state);
-    for (size_t left = v->size; left > 0;) {
-        size_t part = left < sizeof zeros ? left : sizeof zeros;
-        XXH3_64bits_update(&state, zeros, part);
-        left -= part;
-    }
-    uint64_t sum = XXH3_64bits_digest(&state);
-    memcpy(var_check_word(v, v->copy), &sum, sizeof sum);
-}
-
-static bool var_is_whole(const struct loco_owned_var *v)
-{
-    if (v->check == NO_CHECK)
-        return true;
-    const uint64_t told = __atomic_load_n(var_check_word(v, v->copy), __ATOMIC_ACQUIRE);
-    return v->check == COUNT ? told % 2 == 0 : told == var_checksum(v->copy, v->size);
-}
-
-static void var_make_zero(const struct loco_owned_var *v)
-{
-    memset(v->copy, 0, v->size);
-    if (v->check == COUNT)
-        var_end_counted(var_check_word(v, v->copy), *var_check_word(v, v->copy));
-    else
-        var_store_zero(v);
-}
 
 /* --- setup ------------------------------------------------------------------------------------ */
 
 _Static_assert(offsetof(struct loco_owned_var, copy) >= 64 &&
                    offsetof(struct loco_owned_var, pull) <= 128,
                "a load touches one line");
-
-static bool var_is_coherent(const struct loco_owned_var *v)
-{
-    return v->channel.mgr->fabric->capabilities & LOCO_COHERENT;
-}
-
-/* One thread of a reader at a time reads from the owner. */
-static int var_begin_reading(struct loco_owned_var *v, struct loco_wait *wait)
-{
-    while (atomic_exchange_explicit(&v->reading, true, memory_order_acquire))
-        if (loco_relax(v->channel.mgr, wait))
-            return -ETIMEDOUT;
-    return 0;
-}
-
-static void var_end_reading(struct loco_owned_var *v)
-{
-    atomic_store_explicit(&v->reading, false, memory_order_release);
-}
 
 /* From now on this CPU uses the member's copy directly, if it can reach it. */
 static void var_on_connect(struct loco_channel *c, uint32_t node)
@@ -272,23 +45,18 @@ static void var_on_connect(struct loco_channel *c, uint32_t node)
 }
 
 /* A value that the owner left half-written when it died becomes zero: nobody will complete it, and
- * loads would retry in vain. */
-static void var_mend(struct loco_owned_var *v)
-{
-    if (!var_is_whole(v))
-        var_make_zero(v);
-}
-
-/* On a coherent fabric a pull is a copy by a thread of this node, which may be in the middle of it.
+ * loads would retry in vain.
+ *
+ * On a coherent fabric a pull is a copy by a thread of this node, which may be in the middle of it.
  * This waits for the end of the copy, which comes soon, as a copy waits for nobody. The next pull
  * finds the owner gone. On other fabrics nothing is in flight any more after a loss. */
 static void var_mend_after_pull(struct loco_owned_var *v)
 {
     struct loco_wait wait = {.until = UINT64_MAX};
 
-    var_begin_reading(v, &wait);
-    var_mend(v);
-    var_end_reading(v);
+    loco_var_begin_reading(v, &wait);
+    loco_var_mend(v);
+    loco_var_end_reading(v);
 }
 
 static void var_on_lost(struct loco_channel *c, uint32_t node)
@@ -300,7 +68,7 @@ static void var_on_lost(struct loco_channel *c, uint32_t node)
     if (node == v->owner && var_is_coherent(v))
         var_mend_after_pull(v);
     else if (node == v->owner)
-        var_mend(v);
+        loco_var_mend(v);
 }
 
 static const struct loco_channel_ops var_ops = {
@@ -339,9 +107,7 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
     *v = (struct loco_owned_var){.size = size, .owner = owner};
     if (size == 0 || size > SIZE_MAX / 4)
         return -EINVAL;
-    const enum check check = var_check_of(manager, size);
-    v->record = var_record_size(size, check);
-    v->check = (uint8_t)check;
+    loco_var_lay_out(v, manager);
     int rc = loco_channel_init(&v->channel, manager, parent, name, members, &var_ops);
     if (rc)
         return rc;
@@ -349,7 +115,7 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
     if (!rc)
         rc = var_make_routes(v);
     if (!rc)
-        rc = loco_channel_region(&v->channel, "v", var_region_size(v), &v->region);
+        rc = loco_channel_region(&v->channel, "v", loco_var_region_size(v), &v->region);
     if (rc) {
         loco_owned_var_fini(v);
         return rc;
@@ -357,7 +123,7 @@ int loco_owned_var_init(struct loco_owned_var *v, struct loco_manager *manager,
     v->copy = v->region->memory;
     if (v->check == COUNT && manager->id == owner)
         *var_check_word(v, v->copy) = loco_clock(manager) & ~1ull;
-    var_store_zero(v);
+    loco_var_store_zero(v);
     loco_channel_join(&v->channel);
     return 0;
 }
@@ -374,17 +140,49 @@ void loco_owned_var_fini(struct loco_owned_var *v)
 
 /* --- store, push ------------------------------------------------------------------------------ */
 
+/* Stores the value into a copy between two steps of its count. */
+static void var_store_counted(const struct loco_owned_var *v, unsigned char *copy,
+                              const void *value, uint64_t odd)
+{
+    uint64_t *count = var_check_word(v, copy);
+
+    var_begin_counted(count, odd);
+    loco_copy(copy, value, v->size);
+    var_end_counted(count, odd);
+}
+
+__attribute__((noinline)) static void var_store_any(const struct loco_owned_var *v,
+                                                    const void *value)
+{
+    if (v->check == COUNT) {
+        var_store_counted(v, v->copy, value, *var_check_word(v, v->copy) | 1);
+        return;
+    }
+    var_copy_value(v, v->copy, value);
+    if (v->check == CHECKSUM)
+        __atomic_store_n(var_check_word(v, v->copy), loco_var_checksum(value, v->size),
+                         __ATOMIC_RELAXED);
+}
+
+static inline void var_store(const struct loco_owned_var *v, const void *value)
+{
+    if (v->check == NO_CHECK && var_is_words(v, value))
+        var_copy_words((uint64_t *)(void *)v->copy, value, v->size);
+    else
+        var_store_any(v, value);
+}
+
+int loco_var_refuse(struct loco_owned_var *v, const char *why)
+{
+    if (!v->refused)
+        loco_log(v->channel.mgr, LOCO_ERROR, "channel %s: %s", v->channel.name, why);
+    v->refused = true;
+    return -EOPNOTSUPP;
+}
+
 void loco_owned_var_store(struct loco_owned_var *v, const void *value)
 {
     var_store(v, value);
-}
-
-static int var_refuse(struct loco_owned_var *v, const char *what)
-{
-    if (!v->refused)
-        loco_log(v->channel.mgr, LOCO_ERROR, "channel %s: %s", v->channel.name, what);
-    v->refused = true;
-    return -EOPNOTSUPP;
 }
 
 __attribute__((cold, noinline)) static int var_begin_pushes(struct loco_owned_var *v)
@@ -399,7 +197,7 @@ __attribute__((cold, noinline)) static int var_begin_pushes(struct loco_owned_va
     if (v->pushes)
         return 0;
     __atomic_store_n(pushes, 0, __ATOMIC_RELAXED);
-    return var_refuse(v, "its readers pull it, so it cannot be pushed");
+    return loco_var_refuse(v, "its readers pull it, so it cannot be pushed");
 }
 
 /* Writes a member's copy directly. */
@@ -629,211 +427,4 @@ uint32_t loco_quick_begin(const struct loco_fabric *fabric)
     atomic_thread_fence(memory_order_release); /* after every earlier write of the thread */
     loco_stored();
     return 1 + atomic_load_explicit(&fabric->lost, memory_order_acquire);
-}
-
-/* --- pull, read, load ------------------------------------------------------------------------- */
-
-static int var_wait_for_ack(const struct loco_owned_var *v, const struct loco_ack *ack,
-                            const struct loco_wait *wait)
-{
-    return loco_ack_wait(ack, loco_time_left(v->channel.mgr, wait));
-}
-
-static struct loco_ack var_read_record(struct loco_owned_var *v)
-{
-    const struct loco_channel *c = &v->channel;
-
-    LOCO_TRACE(pull, c->mgr->id, c->name, v->record);
-    return loco_region_read(v->region, 0, 0, v->copy, v->record);
-}
-
-/* Reads into the landing and waits. An earlier read that was given up may still land there, so it
- * is waited for first. */
-static int var_read_to_landing(struct loco_owned_var *v, size_t from, size_t size,
-                               const struct loco_wait *wait)
-{
-    if (var_wait_for_ack(v, &v->landing, wait) == -ETIMEDOUT)
-        return -ETIMEDOUT;
-    v->landing = loco_region_read(v->region, 0, from, var_here(v, var_landing_at(v)), size);
-    return var_wait_for_ack(v, &v->landing, wait);
-}
-
-/* Claims pulling at the owner, once for each incarnation of the owner, whose claims begin at zero.
- */
-static int var_begin_pulls(struct loco_owned_var *v, const struct loco_wait *wait)
-{
-    static const uint64_t yes = 1;
-    const uint64_t *pushes = var_here(v, var_landing_at(v));
-    uint32_t life = atomic_load_explicit(&v->channel.members[0].incarnation, memory_order_acquire);
-
-    if (v->pulls && v->pulls == life)
-        return 0;
-    int rc = loco_region_write(v->region, 0, var_pulls_at(v), &yes, WORD).error;
-    if (rc)
-        return rc;
-    rc = var_read_to_landing(v, var_pushes_at(v), WORD, wait);
-    if (rc)
-        return rc;
-    if (__atomic_load_n(pushes, __ATOMIC_RELAXED))
-        return var_refuse(v, "its owner pushes it, so it cannot be pulled");
-    v->pulls = life;
-    return 0;
-}
-
-/* Finds the owner's copy, which this CPU reads directly. Returns 0 or an error of loco_region_read.
- */
-static int var_find_owner(const struct loco_owned_var *v, const unsigned char **copy)
-{
-    const struct loco_channel *c = &v->channel;
-
-    if (!loco_self(c->mgr))
-        return -EPERM;
-    *copy = atomic_load_explicit(&v->direct[0], memory_order_acquire);
-    if (!*copy) {
-        int rc = loco_region_read(v->region, 0, 0, v->copy, 0).error; /* says why not */
-        return rc ? rc : -ENOTCONN;
-    }
-    LOCO_TRACE(pull, c->mgr->id, c->name, v->record);
-    loco_place_stores(); /* the read comes after this thread's earlier writes */
-    return 0;
-}
-
-static bool var_load_checked(const struct loco_owned_var *v, const unsigned char *copy, void *value)
-{
-    if (v->check == COUNT)
-        return var_load_counted(v, copy, value);
-    loco_copy(value, copy, v->size);
-    return __atomic_load_n(var_check_word(v, copy), __ATOMIC_RELAXED) ==
-           var_checksum(value, v->size);
-}
-
-/* The rest of a half-written value is usually there at the next look. If the writer was
- * interrupted, a look every RETRY_NS is enough. */
-enum { LOOKS_AT_ONCE = 16, RETRY_NS = 100 };
-
-__attribute__((cold, noinline)) static int var_load_again(const struct loco_owned_var *v,
-                                                          const unsigned char *copy, void *value)
-{
-    const struct loco_manager *m = v->channel.mgr;
-
-    for (int i = 1; i < LOCO_LOAD_TRIES; i++) {
-        if (var_load_checked(v, copy, value))
-            return 0;
-        if (i < LOOKS_AT_ONCE)
-            continue;
-        struct loco_wait wait = loco_wait_for(m, RETRY_NS);
-        loco_relax(m, &wait);
-    }
-    return -EAGAIN;
-}
-
-/* Loads from a copy that this CPU reads directly. */
-static int var_load_from(const struct loco_owned_var *v, const unsigned char *copy, void *value)
-{
-    int rc = 0;
-
-    if (v->check == NO_CHECK)
-        var_copy_value(v, value, copy);
-    else if (!var_load_checked(v, copy, value))
-        rc = var_load_again(v, copy, value);
-    /* So that what the owner placed before this value is visible now. */
-    atomic_thread_fence(memory_order_acquire);
-    return rc;
-}
-
-/* Copies the owner's copy. If that stays torn, this node's copy is left torn, too. */
-static int var_pull_counted(const struct loco_owned_var *v)
-{
-    uint64_t *count = var_check_word(v, v->copy);
-    const unsigned char *owners;
-    int rc = var_find_owner(v, &owners);
-
-    if (rc)
-        return rc;
-    const uint64_t odd = *count | 1;
-    var_begin_counted(count, odd);
-    if (var_load_from(v, owners, v->copy) == 0)
-        var_end_counted(count, odd);
-    return 0;
-}
-
-/* Only one pull is in flight at a time. Of two, the one with the older value could land last. */
-static struct loco_ack var_pull_after_last(struct loco_owned_var *v, const struct loco_wait *wait)
-{
-    int rc = var_wait_for_ack(v, &v->pull, wait);
-
-    if (rc != -ETIMEDOUT) /* after any other error the last pull is over, too */
-        rc = var_begin_pulls(v, wait);
-    if (rc)
-        return (struct loco_ack){.error = rc};
-    v->pull =
-        v->check == COUNT ? (struct loco_ack){.error = var_pull_counted(v)} : var_read_record(v);
-    return v->pull;
-}
-
-struct loco_ack loco_owned_var_pull_timed(struct loco_owned_var *v, uint64_t timeout_ns)
-{
-    struct loco_wait wait = loco_wait_for(v->channel.mgr, timeout_ns);
-
-    if (v->channel.mgr->id == v->owner)
-        return (struct loco_ack){.error = -EINVAL};
-    if (var_begin_reading(v, &wait))
-        return (struct loco_ack){.error = -ETIMEDOUT};
-    struct loco_ack ack = var_pull_after_last(v, &wait);
-    var_end_reading(v);
-    return ack;
-}
-
-struct loco_ack loco_owned_var_pull(struct loco_owned_var *v)
-{
-    return loco_owned_var_pull_timed(v, UINT64_MAX);
-}
-
-int loco_owned_var_load(const struct loco_owned_var *v, void *value)
-{
-    if (v->check == NO_CHECK && var_is_words(v, value)) {
-        var_copy_words(value, (const uint64_t *)(const void *)v->copy, v->size);
-        atomic_thread_fence(memory_order_acquire);
-        return 0;
-    }
-    return var_load_from(v, v->copy, value);
-}
-
-static int var_read_once(struct loco_owned_var *v, void *value, const struct loco_wait *wait)
-{
-    const unsigned char *landing = var_here(v, var_landing_at(v));
-
-    LOCO_TRACE(pull, v->channel.mgr->id, v->channel.name, v->record);
-    int rc = var_read_to_landing(v, 0, v->record, wait);
-    if (rc)
-        return rc;
-    if (v->check == CHECKSUM)
-        return var_load_checked(v, landing, value) ? 0 : -EAGAIN;
-    loco_copy(value, landing, v->size);
-    return 0;
-}
-
-int loco_owned_var_read(struct loco_owned_var *v, void *value)
-{
-    return loco_owned_var_read_timed(v, value, UINT64_MAX);
-}
-
-int loco_owned_var_read_timed(struct loco_owned_var *v, void *value, uint64_t timeout_ns)
-{
-    struct loco_wait wait = loco_wait_for(v->channel.mgr, timeout_ns);
-    const unsigned char *owners;
-    int rc = -EAGAIN;
-
-    if (v->channel.mgr->id == v->owner)
-        return loco_owned_var_load(v, value);
-    if (var_is_coherent(v)) {
-        rc = var_find_owner(v, &owners);
-        return rc ? rc : var_load_from(v, owners, value);
-    }
-    if (var_begin_reading(v, &wait))
-        return -ETIMEDOUT;
-    for (int i = 0; rc == -EAGAIN && i < LOCO_LOAD_TRIES; i++)
-        rc = var_read_once(v, value, &wait);
-    var_end_reading(v);
-    return rc;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guide.h"
+#include "guide_internal.h"
 
 const struct kind loco_sim_kinds[LOCO_CHOICES] = {
     [LOCO_CHOICE_TIME] = {"time", OTHER, FIXED},

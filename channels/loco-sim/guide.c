@@ -1,4 +1,4 @@
-#include "guide.h"
+#include "guide_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

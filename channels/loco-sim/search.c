@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "guide.h"
+#include "guide_internal.h"
 
 /* --- depth first --------------------------------------------------------------------------------
  */

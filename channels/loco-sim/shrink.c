@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "guide.h"
+#include "guide_internal.h"
 
 /* Of the process's time: for each way to look for a simple run, and to drop answers. */
 enum { LOOK_S = 4, DROP_S = 20 };

@@ -8,7 +8,7 @@
 # head says which workload catches the fault and within how many seeds, or by exploring depth first
 # with "depth-first: P,D", a budget of preemptions and delays; "on: shm" marks a workload of soak-shm,
 # which needs two cores. The broken file is compiled and linked before the library, in place of the
-# sound one. If it is a header, "through: FILE" names the file of tests/sim that is compiled with it.
+# sound one. If it is a header, "through: FILE" names a file that is compiled with it.
 #
 # A mutant is caught if a run of the workload fails (soak's exit status 1), and the same run passes
 # without the fault. What depth first finds is a line of tests/sim/seeds. Anything else is an error:
@@ -46,13 +46,15 @@ error() {
 # Links soak with the broken file in place of the sound one. In the simulator's programs the
 # channels, but not the fabrics, are compiled so that they can be interrupted anywhere.
 make_mutant() {
-    local file how=$compile through
+    local file how=$compile through source
     through=$(field through "$mutant")
     cp -r channels "$dir" &&
         file=$(tests/sim/mutate.py "$mutant" "$dir") || return
     [ $soak = soak-shm ] || [[ $file == channels/fabric/* ]] || how=$sim_compile
+    source=${through:-$file}
+    [ ! -e "$dir/$source" ] || source=$dir/$source
     # The copy's own headers come first; the rest of the tree is as it is.
-    $how -iquote "$dir" -c -o "$dir/broken.o" "${through:-$dir/$file}" || return
+    $how -iquote "$dir" -c -o "$dir/broken.o" "$source" || return
     if [ $soak = soak-shm ]; then
         # shellcheck disable=SC2046
         $link -o "$dir/soak" "$dir/broken.o" \

@@ -266,7 +266,7 @@ Test(choices, a_run_without_end_names_who_goes_on)
 {
     const struct loco_sim_workload chatters = REGION_WORKLOAD("chatters", 2, chattering_act);
     static const char *const texts[] = {"no end in sight", " waits for room in its send queue",
-                                        "store(7)  pending", NULL};
+                                        " more after it on its link", "store(7)  pending", NULL};
 
     expect_said(&chatters, texts);
 }

@@ -6,7 +6,8 @@
  *      shm_shared.c       mappings of peers' memory, shared by the nodes of this process
  *      shm_names.c        the nodes' names in the run directory, by which others find the process
  *      shm_connections.c  how two processes connect, and which are refused
- *      shm_peers.c        how nodes meet over these connections, and the control thread
+ *      shm_peers.c        how nodes meet over these connections
+ *      shm_control.c      the nodes of the process, and the thread that serves them
  *
  * A `struct shm` is a process's part in a network, for all its nodes: one socket to listen on, the
  * memory files, and a connection to each other process that it shares a channel with. If one
@@ -279,6 +280,23 @@ int shm_meet(struct loco_node *node, uint32_t peer);
 /* Send a control message, or an arena, to a peer; with the lock held. */
 int shm_post_core(struct shm_node *node, struct shm_peer *peer, const void *message, size_t size);
 int shm_post_arena(struct shm_node *node, struct shm_peer *peer, uint32_t number);
+
+/* With the lock held: asks for the peers that are missing. Returns when to do so again, in ms; -1:
+ * when an event comes. */
+int shm_seek_peers(struct shm_node *node);
+
+/* With the lock held: the node leaves all its peers in order. */
+void shm_part_from_peers(struct shm_node *node);
+
+/* --- shm_control.c --------------------------------------------------------------------------- */
+
+/* The shorter of two waiting times; -1 is for ever. */
+static inline int shm_sooner(int a, int b)
+{
+    if (a < 0 || b < 0)
+        return a < 0 ? b : a;
+    return a < b ? a : b;
+}
 
 /* Adds a node to the process. Returns 0, -EINVAL if its `count` or `key` differs from the other
  * nodes', -EADDRINUSE, or another negative errno. */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "../by_node_make.h"
@@ -17,22 +16,6 @@
 
 /* Times between attempts to reach a peer: one that was never there, and one that was lost. */
 enum { RETRY_MS = 5, RETRY_LOST_MS = 200, MS = 1000000 };
-
-void shm_wake_thread(struct shm *s)
-{
-    uint64_t one = 1;
-
-    if (write(s->wakeup, &one, sizeof one) < 0)
-        return; /* the counter is full, so the thread is awake anyway */
-}
-
-/* The shorter of two waiting times; -1 is for ever. */
-static int peers_sooner(int a, int b)
-{
-    if (a < 0 || b < 0)
-        return a < 0 ? b : a;
-    return a < b ? a : b;
-}
 
 struct shm_node *shm_node_of(const struct shm *s, uint32_t id)
 {
@@ -169,7 +152,7 @@ static int peers_ask(struct shm_node *n)
             break;
         if (!p || !p->asked || p->way || p->refused)
             continue;
-        retry = peers_sooner(retry, peer_try(n, p));
+        retry = shm_sooner(retry, peer_try(n, p));
     }
     return retry;
 }
@@ -190,6 +173,11 @@ static int peers_show_to_missing(struct shm_node *n)
     if (!shm_is_shown(n))
         shm_show(n);
     return RETRY_LOST_MS; /* another program may remove the name, such as one that cleans /tmp */
+}
+
+int shm_seek_peers(struct shm_node *n)
+{
+    return shm_sooner(peers_ask(n), peers_show_to_missing(n));
 }
 
 /* --- meeting: the control thread; without the lock, as it calls the core ------------------- */
@@ -492,143 +480,6 @@ void shm_connection_lost(struct shm_connection *c)
     }
 }
 
-/* --- the nodes, and the control thread ------------------------------------------------------- */
-
-/* With the lock held. The first node of the process sets what all its nodes have in common; others
- * must agree. */
-static int nodes_agree(struct shm *s, uint32_t count, const struct loco_key *key)
-{
-    if (s->nodes)
-        return s->count == count && !memcmp(&s->key, key, sizeof *key) ? 0 : -EINVAL;
-    int rc = loco_by_node_init(&s->by_id, count, sizeof(struct shm_node *));
-    if (!rc)
-        rc = loco_by_node_init(&s->try_at, count, sizeof(uint64_t));
-    s->count = count;
-    s->key = *key;
-    return rc;
-}
-
-/* Ends the process's part in the network, after its last node has closed. */
-static void nodes_leave(struct shm *s)
-{
-    shm_drop_connections(s);
-    if (s->listener >= 0)
-        close(s->listener);
-    s->listener = -1;
-    for (int i = 0; i < SHM_FILES; i++)
-        shm_close_file(&s->files[i]);
-    loco_by_node_free(&s->by_id);
-    loco_by_node_free(&s->try_at);
-    s->refusals = 0;
-}
-
-static int nodes_enter(struct shm *s, struct shm_node *n, const struct loco_key *key)
-{
-    int rc = nodes_agree(s, n->base.count, key);
-    if (rc)
-        return rc;
-    struct shm_node **entry = loco_by_node_make(&s->by_id, n->base.id);
-    if (!entry)
-        return -ENOMEM;
-    if (*entry)
-        return -EADDRINUSE;
-    rc = shm_show(n);
-    if (rc)
-        return rc;
-    *entry = n;
-    n->next = s->nodes;
-    s->nodes = n;
-    return 0;
-}
-
-int shm_enter(struct shm_node *n, const struct loco_key *key)
-{
-    struct shm *s = n->shm;
-
-    pthread_mutex_lock(&s->lock);
-    int rc = nodes_enter(s, n, key);
-    if (rc && !s->nodes)
-        nodes_leave(s);
-    pthread_mutex_unlock(&s->lock);
-    return rc;
-}
-
-/* Ends a node: parts from its peers, and removes its name. With the lock held. */
-static void node_shut(struct shm_node *n)
-{
-    struct shm_node **entry = loco_by_node_find(&n->shm->by_id, n->base.id);
-
-    loco_each_entry (&n->peers, id) {
-        struct shm_peer *p = shm_peer_of(n, id);
-        if (!p || !p->way)
-            continue;
-        peer_post_parting(p->way, peer_head(n, p, SHM_PARTING), SHM_LEFT);
-        p->way->pairs -= p->up;
-        p->way = NULL;
-    }
-    shm_hide(n);
-    *entry = NULL;
-}
-
-/* Ends the nodes that are to close, and asks for missing peers of the others. Returns how long to
- * wait for events, in ms; -1: for ever. */
-static int nodes_tend(struct shm *s)
-{
-    int retry = -1;
-
-    pthread_mutex_lock(&s->lock);
-    for (struct shm_node **n = &s->nodes; *n;) {
-        if (!(*n)->closing) {
-            retry = peers_sooner(retry, peers_ask(*n));
-            retry = peers_sooner(retry, peers_show_to_missing(*n));
-            n = &(*n)->next;
-            continue;
-        }
-        struct shm_node *gone = *n;
-        node_shut(gone);
-        *n = gone->next;
-        if (!s->nodes)
-            nodes_leave(s);
-        gone->closed = true;
-        pthread_cond_broadcast(&s->node_closed);
-    }
-    retry = peers_sooner(retry, shm_tend_strangers(s));
-    retry = peers_sooner(retry, shm_tend_listener(s));
-    pthread_mutex_unlock(&s->lock);
-    return retry;
-}
-
-static void control_serve(struct shm_connection *c, uint32_t events)
-{
-    if (events & EPOLLOUT) {
-        pthread_mutex_lock(&c->shm->lock);
-        shm_send_queued(c);
-        pthread_mutex_unlock(&c->shm->lock);
-    }
-    shm_hear(c);
-}
-
-void *shm_control_thread(void *arg)
-{
-    struct shm *s = arg;
-
-    /* One event at a time, as serving one may free what another points to. */
-    while (!__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE)) {
-        struct epoll_event event;
-        int count = epoll_wait(s->epoll, &event, 1, nodes_tend(s));
-        uint64_t turns;
-        if (count < 1)
-            continue;
-        if (event.data.ptr == s)
-            shm_accept(s);
-        else if (event.data.ptr)
-            control_serve(event.data.ptr, event.events);
-        else if (read(s->wakeup, &turns, sizeof turns) < 0)
-            continue;
-    }
-    return NULL;
-}
-
 int shm_meet(struct loco_node *base, uint32_t peer)
 {
     struct shm_node *n = (struct shm_node *)base;
@@ -644,4 +495,16 @@ int shm_meet(struct loco_node *base, uint32_t peer)
     pthread_mutex_unlock(&s->lock);
     shm_wake_thread(s);
     return p ? 0 : -ENOMEM;
+}
+
+void shm_part_from_peers(struct shm_node *n)
+{
+    loco_each_entry (&n->peers, id) {
+        struct shm_peer *p = shm_peer_of(n, id);
+        if (!p || !p->way)
+            continue;
+        peer_post_parting(p->way, peer_head(n, p, SHM_PARTING), SHM_LEFT);
+        p->way->pairs -= p->up;
+        p->way = NULL;
+    }
 }

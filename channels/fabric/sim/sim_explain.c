@@ -109,6 +109,25 @@ void loco_sim_describe(const struct loco_fabric *fabric, FILE *file)
         fputs(s->subject_at ? "memory of its own" : "an operation", file);
 }
 
+/* The oldest operations of a link tell more than the others, of which there may be a queue full. */
+enum { TOLD = 4 };
+
+static void explain_link(const struct sim_link *l, FILE *file)
+{
+    const struct sim *s = l->node->sim;
+    unsigned count = 0;
+
+    for (const struct operation *o = l->oldest; o; o = o->next) {
+        if (++count > TOLD)
+            continue;
+        fputs("  ", file);
+        explain_operation(s, o, file);
+        fputc('\n', file);
+    }
+    if (count > TOLD)
+        fprintf(file, "  and %u more after it on its link\n", count - TOLD);
+}
+
 void loco_sim_explain(struct loco_fabric *fabric, FILE *file)
 {
     struct sim *s = (struct sim *)fabric;
@@ -120,9 +139,5 @@ void loco_sim_explain(struct loco_fabric *fabric, FILE *file)
             explain_fiber(s, f, file);
     sim_running = NULL;
     for (unsigned i = 0; i < s->active_count; i++)
-        for (const struct operation *o = s->active[i]->oldest; o; o = o->next) {
-            fputs("  ", file);
-            explain_operation(s, o, file);
-            fputc('\n', file);
-        }
+        explain_link(s->active[i], file);
 }

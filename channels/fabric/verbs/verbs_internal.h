@@ -8,7 +8,8 @@
  *      verbs_control.c  control connections, which nodes ask one another for
  *      verbs_request.c  the answers to requests to connect
  *      verbs_hello.c    what a request contains
- *      verbs_peers.c    control messages, and the loss of peers; the telling thread
+ *      verbs_messages.c control messages
+ *      verbs_peers.c    the telling thread, and the loss of peers
  *
  * The telling thread calls the core. The connecting thread never does, so it can accept a link
  * while the core is busy, perhaps opening a link back. Except for those of links, only the
@@ -336,20 +337,36 @@ void *verbs_connecting_thread(void *verbs);
 int verbs_link_connect(struct verbs_link *link, struct ibv_qp_init_attr *attributes,
                        uint64_t until);
 
-/* --- verbs_peers.c */
+/* --- verbs_messages.c */
 
 int verbs_control_open(struct verbs_node *node);
 void verbs_control_close(struct verbs_node *node);
 int verbs_send(struct loco_node *node, uint32_t peer, const void *message, size_t size);
-void *verbs_telling_thread(void *verbs);
-
-/* Hands a connection to the connecting thread, to be destroyed. */
-void verbs_give_up(struct verbs_connection *connection);
 
 /* With the lock held: */
 void verbs_establish(struct verbs_connection *connection);
 void verbs_post_arena(struct verbs_connection *connection, uint32_t number);
+void verbs_post_bye(struct verbs_connection *connection);
 void verbs_node_due(struct verbs_node *node);
+bool verbs_is_up(const struct verbs_connection *connection);
+
+/* Posts a keep-alive: an empty write, which the peer's device answers by itself. */
+void verbs_post_alive(struct verbs_connection *connection);
+
+/* The connection is over; the telling thread will tell the core. */
+void verbs_connection_end(struct verbs_connection *connection, enum ibv_wc_status status);
+
+/* The telling thread, without the lock: handles the messages that have arrived, and tells the core
+ * that a peer is up. */
+void verbs_drain(struct verbs_node *node);
+void verbs_announce(struct verbs_connection *connection);
+
+/* --- verbs_peers.c */
+
+void *verbs_telling_thread(void *verbs);
+
+/* Hands a connection to the connecting thread, to be destroyed. */
+void verbs_give_up(struct verbs_connection *connection);
 
 /* An operation to a peer failed. Any thread; without the lock. */
 void verbs_link_failed(struct verbs_link *link, enum ibv_wc_status status);

@@ -69,7 +69,7 @@ void loco_sim_choose_by(struct loco_fabric *sim, struct loco_sim_chooser *choose
 void loco_sim_describe(const struct loco_fabric *sim, FILE *file);
 
 /* After a run that did not end: prints each thread that is left, with the words of network memory
- * that it looks at, and the operations that are not done. */
+ * that it looks at, and of each link the oldest operations that are not done. */
 void loco_sim_explain(struct loco_fabric *sim, FILE *file);
 
 LOCO_DECLARATIONS_END

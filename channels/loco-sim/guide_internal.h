@@ -6,8 +6,8 @@
  *      search.c       which runs to make: depth first, and PCT
  *      shrink.c       a run that fails, with as few answers as can be
  */
-#ifndef LOCO_SIM_GUIDE_H
-#define LOCO_SIM_GUIDE_H
+#ifndef LOCO_SIM_GUIDE_INTERNAL_H
+#define LOCO_SIM_GUIDE_INTERNAL_H
 
 #include "explore.h"
 
