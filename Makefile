@@ -696,11 +696,12 @@ $(FUZZERS:%=fuzz-%): fuzz-%: fuzzers
 	@tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $*
 
 fuzzers: $(BUILD)/packages-installed-for-fuzz
-	$(MAKE) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=address,undefined,fuzzer-no-link \
+	$(MAKE) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="-O1 -gline-tables-only -fsanitize=address,undefined,fuzzer-no-link \
 	    -fno-sanitize-recover=all" $(FUZZERS:%=$(BUILD)/fuzz/fuzz-%)
 
 # Without the folders in which no reader is.
-FUZZED := $(filter-out $(patsubst %,harness/%/%,commands merge report summary tracing),$(HARNESS))
+FUZZED := $(filter-out $(patsubst %,harness/%/%,commands summary tracing \
+            $(addprefix tools/,export_fmu merge report tracing)),$(HARNESS))
 
 $(BUILD)/libfuzzed.a: $(call objects,$(FUZZED))
 

@@ -285,7 +285,7 @@ Test(averaged, ideal_steady_states)
     const double duty = 0.4, expected[] = {0.4 * 48, 48 / 0.6, 0.4 * 48 / 0.6};
 
     for (size_t t = 0; t < COUNT(averaged); t++) {
-        const double ideal[] = {47e-6, 470e-6, 0, 0, 0};
+        const double ideal[FREQUENCY] = {47e-6, 470e-6, 0, 0, 0};
         struct rig rig = rig_with(averaged[t], ideal, 0, 0, period_s);
 
         for (int i = 0; i < 20000; i++)
@@ -299,7 +299,7 @@ Test(averaged, ideal_steady_states)
  */
 Test(averaged, always_on_without_resistance)
 {
-    const double ideal[] = {47e-6, 470e-6, 0, 0, 0};
+    const double ideal[FREQUENCY] = {47e-6, 470e-6, 0, 0, 0};
 
     for (size_t t = 1; t < COUNT(averaged); t++) {
         struct rig rig = rig_with(averaged[t], ideal, 2, 10, period_s);
@@ -314,7 +314,7 @@ Test(averaged, always_on_without_resistance)
 /* Without load, loss and source, the energy swings between the two and is conserved. */
 Test(averaged, lossless_circuit_keeps_its_energy)
 {
-    const double ideal[] = {47e-6, 470e-6, 0, 0, 0};
+    const double ideal[FREQUENCY] = {47e-6, 470e-6, 0, 0, 0};
     struct rig rig = rig_with("buck", ideal, 10, 0, period_s);
 
     rig.in[LOAD] = 1e9;
