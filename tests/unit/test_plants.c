@@ -214,7 +214,7 @@ Test(averaged, reference_unit_vectors)
     for (size_t i = 0; i < COUNT(reference_buck); i++) {
         const struct reference_step *r = &reference_buck[i];
         struct rig rig = rig_at("buck", r->current_a, r->capacitor_v);
-        double before[2];
+        double before[RIG_PLACES];
 
         cr_assert_eq(r->period_s, period_s);
         rig.in[DUTY] = r->duty;
@@ -264,7 +264,7 @@ Test(averaged, agree_with_a_fine_integration)
 
         rig_defaults(parameters, rig.model->name);
         for (size_t i = 0; i < COUNT(duties); i++) {
-            double again[2];
+            double again[RIG_PLACES];
 
             rig.in[LOAD] = loads[i];
             step_at(&rig, duties[i]);
