@@ -28,7 +28,7 @@ struct hil_plot_span {
  *      figure-overlay           all in one panel
  *      figure-startup-overlay
  *      round-trip               the loop's, against a node's period, if that varies
- *      map-verdict, map-settling, map-overshoot, map-pp
+ *      map-verdict, map-settling, map-overshoot, map-rise, map-error, map-pp
  *                               if two keys vary: a cell for each run
  * A figure is left out if its data was not recorded. If the span is only a part of the time, just
  * the figures with a time axis are drawn, cut to the span and without the start-up.

@@ -108,8 +108,15 @@ static struct map_cell map_settling(const json_t *point)
     return map_cell(&m, m.figures.settling_ms);
 }
 
-/* Of the last event, and so is whether it settled. */
-static struct map_cell map_peak_to_peak(const json_t *point)
+static struct map_cell map_rise(const json_t *point)
+{
+    const struct hil_told_measure m = map_measure(point);
+
+    return map_cell(&m, m.figures.rise_time_ms);
+}
+
+/* The measure, with whether it settled after the last event, as what is steady then is of that. */
+static struct hil_told_measure map_steady(const json_t *point)
 {
     const struct hil_told told = {json_object_get(point, "summary")};
     struct hil_told_measure m = map_measure(point);
@@ -118,7 +125,21 @@ static struct map_cell map_peak_to_peak(const json_t *point)
 
     if (hil_told_after(&told, (int)hil_told_event_count(&told) - 1, m.name, &event, &last))
         m.settled = last.settled;
+    return m;
+}
+
+static struct map_cell map_peak_to_peak(const json_t *point)
+{
+    const struct hil_told_measure m = map_steady(point);
+
     return map_cell(&m, m.figures.pp);
+}
+
+static struct map_cell map_error(const json_t *point)
+{
+    const struct hil_told_measure m = map_steady(point);
+
+    return map_cell(&m, fabs(m.figures.steady_error));
 }
 
 /* Only a run with limits can pass or fail. */
@@ -143,6 +164,8 @@ static const struct map maps[] = {
     {"map-verdict", "Which runs keep their limits", "", map_verdict},
     {"map-settling", "Longest settling time of all events", "ms", map_settling},
     {"map-overshoot", "Greatest overshoot of all events", "%", map_overshoot},
+    {"map-rise", "Longest rise time of all events", "ms", map_rise},
+    {"map-error", "Steady-state error after the last event", NULL, map_error},
     {"map-pp", "Peak to peak after the last event", NULL, map_peak_to_peak},
 };
 

@@ -420,16 +420,21 @@ static void print_event(const struct hil_summary *sum, const struct measure *m,
     const struct hil_event *e = &m->responses->events[event];
     struct hil_figures f = figures(m, event, worst(m, event));
     const int decimals = hil_decimals(size_of(&f), 6);
-    char what[HIL_EVENT_BYTES], beyond[32], settling[24] = "-", pp[24] = "-";
+    char what[HIL_EVENT_BYTES], beyond[32], rise[24] = "-", settling[24] = "-", error[24] = "-";
+    char pp[24] = "-";
 
     hil_event_name(e, sum->scenario->system, what);
     beyond_words(&f, m->is->unit, beyond, sizeof beyond);
     if (f.settled)
         snprintf(settling, sizeof settling, "%.2f", f.settling_ms);
+    if (isfinite(f.rise_time_ms))
+        snprintf(rise, sizeof rise, "%.2f", f.rise_time_ms);
+    if (isfinite(f.steady_error))
+        snprintf(error, sizeof error, "%.*f", decimals, f.steady_error);
     if (isfinite(f.pp))
         snprintf(pp, sizeof pp, "%.*f", decimals, f.pp);
-    fprintf(to, "  %10.6g  %-28s %10.*f  %14s  %12s  %10s", (double)e->begin_ns * 1e-9, what,
-            decimals, f.extreme, beyond, settling, pp);
+    fprintf(to, "  %10.6g  %-28s %10.*f  %14s  %9s  %12s  %12s  %10s", (double)e->begin_ns * 1e-9,
+            what, decimals, f.extreme, beyond, rise, settling, error, pp);
     if (several) {
         f = figures(several, event, worst(several, event));
         fprintf(to, "  %u%s", worst(several, event), f.settled ? "" : ", which did not settle");
@@ -441,16 +446,17 @@ static void print_event(const struct hil_summary *sum, const struct measure *m,
 static void print_events(const struct hil_summary *sum, FILE *to)
 {
     struct measure m, array;
-    char extreme[40], pp[40];
+    char extreme[40], error[40], pp[40];
 
     if (!find_measure(sum, false, &m))
         return;
     const struct measure *several = find_measure(sum, true, &array) ? &array : NULL;
     const unsigned now = m.responses->now;
     snprintf(extreme, sizeof extreme, "extreme %s", m.is->unit);
+    snprintf(error, sizeof error, "then error %s", m.is->unit);
     snprintf(pp, sizeof pp, "then p-p %s", m.is->unit);
-    fprintf(to, "  %10s  %-28s %10s  %14s  %12s  %10s", "at s", "event", extreme, "beyond",
-            "settling ms", pp);
+    fprintf(to, "  %10s  %-28s %10s  %14s  %9s  %12s  %12s  %10s", "at s", "event", extreme,
+            "beyond", "rise ms", "settling ms", error, pp);
     if (several)
         fprintf(to, "  worst %s", several->is->is.name);
     fputc('\n', to);

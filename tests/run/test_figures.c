@@ -689,6 +689,27 @@ Test(figures, a_run_names_the_converter_that_does_not_settle)
     cr_expect(strstr(e.out, "1 of 20 did not settle, the worst is [0]"), "%s", e.out);
 }
 
+/* A jump through a lag of 5 ms to 2 of 3 rises in ln 9 time constants, and leaves an error of -1.
+ */
+Test(figures, a_run_says_the_rise_time_and_the_error)
+{
+    write_text(in_workspace("lag.yaml"),
+               "name: lag\nduration_s: 0.1\nmode: virtual\nnodes: {one: {period_us: 100}}\n"
+               "components:\n"
+               "  lag: {model: first_order_lag, node: one, parameters: {gain: 0.6667,\n"
+               "        time_constant_s: 0.005}}\n"
+               "  wanted: {model: gain, node: one}\n"
+               "connections: [{from: wanted.output, to: lag.input}]\n"
+               "sources: {step: {to: wanted.input, constant: 3}}\n"
+               "measures: {lag: {sum: lag.output, reference: wanted.output}}\n");
+    struct ended e =
+        run_command("hiloco run %s --out %s", in_workspace("lag.yaml"), in_workspace("out"));
+
+    expect_status(&e, 0);
+    cr_expect(strstr(e.out, "rise ms   settling ms    then error"), "%s", e.out);
+    cr_expect(strstr(e.out, "-0.99"), "%s", e.out);
+}
+
 Test(figures, a_sweep_shows_the_window_and_who_does_not_settle)
 {
     struct ended e = run_command("hiloco sweep configs/dcdc20.yaml --mode virtual --set "
@@ -698,6 +719,7 @@ Test(figures, a_sweep_shows_the_window_and_who_does_not_settle)
     expect_status(&e, 0);
     cr_expect(strstr(e.out, "from-to s"), "%s", e.out);
     cr_expect(strstr(e.out, " 0.5-1 "), "%s", e.out);
+    cr_expect(strstr(e.out, "rise ms") && strstr(e.out, "error V"), "%s", e.out);
     cr_expect(strstr(e.out, "voltage_v[0] does not settle"), "%s", e.out);
 }
 

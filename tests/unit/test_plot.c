@@ -795,7 +795,8 @@ Test(plot, no_value_of_a_key_is_left_out)
 
 #define SETTLES(ms)                                                                                \
     "{\"measures\": {\"output_v\": {\"unit\": \"V\", \"settled\": true, \"settling_ms\": " #ms     \
-    ", \"overshoot_pct\": 5, \"pp\": 0.5}}, \"limits\": [{}], \"verdict\": \"passed\"}"
+    ", \"overshoot_pct\": 5, \"rise_time_ms\": 0.25, \"steady_error\": -0.02, \"pp\": 0.5}}, "     \
+    "\"limits\": [{}], \"verdict\": \"passed\"}"
 #define DOES_NOT                                                                                   \
     "{\"measures\": {\"output_v\": {\"unit\": \"V\", \"settled\": false, \"settling_ms\": null, "  \
     "\"overshoot_pct\": 50, \"pp\": 9}}, \"limits\": [{}], \"verdict\": \"failed\"}"
@@ -854,6 +855,14 @@ Test(plot, two_keys_are_a_map)
                  (const char *const[]){"Greatest overshoot of all events: output (%)", NULL});
     expect_texts("map-pp",
                  (const char *const[]){"Peak to peak after the last event: output (V)", NULL});
+    expect_texts("map-rise",
+                 (const char *const[]){"Longest rise time of all events: output (ms)", NULL});
+    expect_data("map-rise-cells-1.dat", "1 1 0 0.25 0.25\n2 1 0 0.25 0.25\n3 1 0 0.25 0.25\n"
+                                        "1 2 0 0.25 0.25\n2 2 4 0 0\n3 2 5 0 0\n");
+    expect_texts("map-error", (const char *const[]){
+                                  "Steady-state error after the last event: output (V)", NULL});
+    expect_data("map-error-cells-1.dat", "1 1 0 0.02 0.02\n2 1 0 0.02 0.02\n3 1 0 0.02 0.02\n"
+                                         "1 2 0 0.02 0.02\n2 2 4 0 0\n3 2 5 0 0\n");
 }
 
 static void expect_no_map(void)

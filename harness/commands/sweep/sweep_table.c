@@ -116,6 +116,8 @@ static void sweep_print_point(const struct sweep_point *p, int name_width)
     sweep_print_event(&measure.overshoot_event);
     sweep_print_number(measure.figures.settling_ms, 11, 3);
     sweep_print_event(&measure.settling_event);
+    sweep_print_number(measure.figures.rise_time_ms, 9, 3);
+    sweep_print_number(measure.figures.steady_error, 10, 4);
     sweep_print_number(measure.figures.mean, 10, 3);
     sweep_print_number(measure.figures.pp, 10, 3);
     sweep_print_window(&measure.figures);
@@ -129,19 +131,20 @@ static void sweep_print_point(const struct sweep_point *p, int name_width)
  * them. */
 static void sweep_print_head(const struct sweep *s, int name_width)
 {
-    char name[37] = "", mean[24] = "mean", pp[24] = "p-p";
+    char name[37] = "", error[24] = "error", mean[24] = "mean", pp[24] = "p-p";
     struct hil_told_measure measure;
 
     for (unsigned i = 0; i < s->point_count && !name[0]; i++) {
         if (!hil_told_first(&s->points[i].told, false, &measure))
             continue;
         snprintf(name, sizeof name, "%s", measure.name);
+        snprintf(error, sizeof error, "error %.16s", measure.unit);
         snprintf(mean, sizeof mean, "mean %.16s", measure.unit);
         snprintf(pp, sizeof pp, "p-p %.16s", measure.unit);
     }
-    printf("%-*s %11s %5s %11s %5s %10s %10s %13s %8s %10s %10s\n", name_width, name, "overshoot %",
-           "event", "settling ms", "event", mean, pp, "from-to s", "missed", "round trip",
-           "p99, us");
+    printf("%-*s %11s %5s %11s %5s %9s %10s %10s %10s %13s %8s %10s %10s\n", name_width, name,
+           "overshoot %", "event", "settling ms", "event", "rise ms", error, mean, pp, "from-to s",
+           "missed", "round trip", "p99, us");
 }
 
 /* --- event by event -------------------------------------------------------------------------- */
