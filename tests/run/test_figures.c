@@ -689,14 +689,13 @@ Test(figures, a_run_names_the_converter_that_does_not_settle)
     cr_expect(strstr(e.out, "1 of 20 did not settle, the worst is [0]"), "%s", e.out);
 }
 
-/* A jump through a lag of 5 ms to 2 of 3 rises in ln 9 time constants, and leaves an error of -1.
- */
+/* A jump to 3 through a lag of 5 ms that ends at 2.85: from 0.3 to 2.7 in 5 ms ln 17. */
 Test(figures, a_run_says_the_rise_time_and_the_error)
 {
     write_text(in_workspace("lag.yaml"),
                "name: lag\nduration_s: 0.1\nmode: virtual\nnodes: {one: {period_us: 100}}\n"
                "components:\n"
-               "  lag: {model: first_order_lag, node: one, parameters: {gain: 0.6667,\n"
+               "  lag: {model: first_order_lag, node: one, parameters: {gain: 0.95,\n"
                "        time_constant_s: 0.005}}\n"
                "  wanted: {model: gain, node: one}\n"
                "connections: [{from: wanted.output, to: lag.input}]\n"
@@ -706,8 +705,8 @@ Test(figures, a_run_says_the_rise_time_and_the_error)
         run_command("hiloco run %s --out %s", in_workspace("lag.yaml"), in_workspace("out"));
 
     expect_status(&e, 0);
-    cr_expect(strstr(e.out, "rise ms   settling ms    then error"), "%s", e.out);
-    cr_expect(strstr(e.out, "-0.99"), "%s", e.out);
+    cr_expect(strstr(e.out, "rise ms") && strstr(e.out, "then error"), "%s", e.out);
+    cr_expect(strstr(e.out, " 14.17 ") && strstr(e.out, " -0.150"), "%s", e.out);
 }
 
 Test(figures, a_sweep_shows_the_window_and_who_does_not_settle)
