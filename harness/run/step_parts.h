@@ -1,4 +1,4 @@
-/* The data that a step works on: made by step_make.c, used by step.c. */
+/* The data that a step works on: made by step_make.c, begun by step_begin.c, used by step.c. */
 #ifndef STEP_PARTS_H
 #define STEP_PARTS_H
 

@@ -24,7 +24,10 @@ STILL_PRIVATE = {
     "channels/fabric/words.h",
 }
 
-THIS_FOLDER = "tests/gates/"
+THIS_FOLDER, ARCHITECTURE = "tests/gates/", "docs/architecture.md"
+
+# The exit status of a rule that needs a build, and has none.
+NOTHING_TO_CHECK = 77
 
 
 def list_files():
@@ -210,41 +213,62 @@ def benchmarks():
             yield "tests/bench/tables.c", 1, f"{name} of bench_quick is no benchmark"
 
 
-def layers():
-    """A folder includes only itself and folders of lower rows of docs/architecture.md's table."""
-    document = "docs/architecture.md"
-    table = TEXTS[document].split("\n## The layers\n")[1].split("\n## ")[0]
+def rows_of_folders():
+    """The row of docs/architecture.md's table that each folder has."""
+    table = TEXTS[ARCHITECTURE].split("\n## The layers\n")[1].split("\n## ")[0]
     rows = [re.findall(r"`([\w./-]+)/`", row.split("|")[1]) for row in table.split("\n")
             if row.startswith("| `")]
-    row_of = {folder: number for number, row in enumerate(rows) for folder in row}
+    return {folder: number for number, row in enumerate(rows) for folder in row}
 
-    def folder_of(name):
-        while name and name not in row_of:
-            name = os.path.dirname(name)
-        return name
 
+def layers():
+    """A folder includes only itself and folders of lower rows of docs/architecture.md's table."""
+    row_of = rows_of_folders()
     tops = {folder.split("/")[0] for folder in row_of}
     for name, text in TEXTS.items():
         here = os.path.dirname(name)
         if not name.endswith((".c", ".h")) or name.split("/")[0] not in tops:
             continue
-        if not folder_of(here) or (here not in row_of and folder_of(here) in tops):
-            yield document, 1, f"its table does not have {here}/"
+        if here not in row_of:
+            yield ARCHITECTURE, 1, f"its table does not have {here}/"
             continue
         for found in re.finditer(r'^#include "([^"]+)"', text, re.M):
             to = os.path.normpath(os.path.join(here, found.group(1)))
             to = to if to in TEXTS else os.path.normpath(found.group(1))
-            ours, theirs = folder_of(here), folder_of(os.path.dirname(to))
-            if theirs and ours != theirs and row_of[ours] >= row_of[theirs]:
-                yield name, line_of(text, found.start()), f"{theirs}/ is not below {ours}/"
-            elif here.startswith("harness") and theirs.startswith("channels") and \
-                    theirs != "channels/loco" and to not in STILL_PRIVATE:
+            there = os.path.dirname(to)
+            if there in row_of and here != there and row_of[here] >= row_of[there]:
+                yield name, line_of(text, found.start()), f"{there}/ is not below {here}/"
+            elif here.startswith("harness") and there.startswith("channels") and \
+                    there not in ("channels/loco", "channels/loco/fabric") and to not in STILL_PRIVATE:
                 yield name, line_of(text, found.start()), f"{to} is private to channels/"
+
+
+def symbols():
+    """A folder calls only itself and folders of lower rows: the same, of what was compiled."""
+    row_of, defined, used = rows_of_folders(), {}, []
+    build = os.environ.get("HILOCO_BUILD", "build") + "/obj/"
+    sources = [name for name in TEXTS if name.endswith(".c") and os.path.dirname(name) in row_of
+               and os.path.exists(build + name[:-1] + "o")]
+    if not sources:
+        sys.exit(NOTHING_TO_CHECK)
+    listed = subprocess.run(["nm", "-A", "-g", *(build + name[:-1] + "o" for name in sources)],
+                            check=True, capture_output=True, text=True).stdout
+    for line in listed.splitlines():
+        name, kind, symbol = re.match(r"(.*)\.o:\S* +(\w) (\S+)", line).groups()
+        if kind == "U":
+            used.append((name[len(build):], symbol))
+        else:
+            defined.setdefault(symbol, set()).add(name[len(build):])
+    for name, symbol in used:
+        for there in defined.get(symbol, ()):
+            ours, theirs = os.path.dirname(name), os.path.dirname(there)
+            if ours != theirs and row_of[ours] >= row_of[theirs]:
+                yield f"{name}.c", 1, f"{symbol} of {there}.c is not below {ours}/"
 
 
 RULES = {rule.__name__: rule for rule in
          (declarations, files, tests, documents, lines, lengths, words, benchmarks,
-          layers)}
+          layers, symbols)}
 
 if len(sys.argv) == 1:
     print(" ".join(RULES))

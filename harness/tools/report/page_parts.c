@@ -13,6 +13,7 @@ EMBED(script_curve, "harness/tools/report/curve.js");
 EMBED(script_unpack, "harness/tools/report/unpack.js");
 EMBED(script_canvas, "harness/tools/report/canvas.js");
 EMBED(script_axis, "harness/tools/report/axis.js");
+EMBED(script_gestures, "harness/tools/report/gestures.js");
 EMBED(script_plot, "harness/tools/report/plot.js");
 EMBED(script_tables, "harness/tools/report/tables.js");
 EMBED(script_heat_map, "harness/tools/report/heat_map.js");
@@ -24,9 +25,9 @@ EMBED(script_report, "harness/tools/report/report.js");
 const char *page_script(unsigned i)
 {
     static const char *const scripts[] = {
-        script_dom,     script_numbers,      script_csv,   script_curve,    script_unpack,
-        script_canvas,  script_axis,         script_plot,  script_heat_map, script_tables,
-        script_figures, script_distribution, script_sweep, script_report};
+        script_dom,    script_numbers, script_csv,          script_curve, script_unpack,
+        script_canvas, script_axis,    script_gestures,     script_plot,  script_heat_map,
+        script_tables, script_figures, script_distribution, script_sweep, script_report};
 
     return i < sizeof scripts / sizeof scripts[0] ? scripts[i] : NULL;
 }

@@ -35,7 +35,7 @@ class Plot {
         this.onView = this.onCursor = () => {};
         this.build(parent);
         [this.x.from, this.x.to] = this.all;
-        this.listen();
+        this.gestures = new Gestures(this);
         new ResizeObserver(() => this.draw()).observe(this.area);
         new IntersectionObserver(([{isIntersecting}]) => this.come(isIntersecting),
                                  {rootMargin: '50%'}).observe(this.area);
@@ -477,140 +477,15 @@ class Plot {
         this.spoken.textContent = `${this.sayX(this.cursor)}: ${values.slice(0, 8).join('; ')}`;
     }
 
-    /* --- the reader's actions ----------------------------------------------------------------- */
-
-    listen() {
-        const {area} = this;
-
-        this.fingers = new Map();
-        area.addEventListener('pointerdown', (event) => this.press(event));
-        area.addEventListener('pointermove', (event) => this.move(event));
-        area.addEventListener('pointerup', (event) => this.release(event));
-        area.addEventListener('pointercancel', (event) => this.release(event));
-        area.addEventListener('pointerleave', () => this.leave());
-        area.addEventListener('dblclick', () => this.view(...this.all));
-        area.addEventListener('keydown', (event) => this.key(event));
-        area.addEventListener('wheel', (event) => this.wheel(event), {passive: false});
-    }
-
-    place(event) {
-        const box = this.area.getBoundingClientRect();
-
-        return {x: Math.min(Math.max(event.clientX - box.left, this.x.start), this.x.stop),
-                y: event.clientY - box.top};
-    }
-
-    press(event) {
-        const {x} = this.place(event);
-        const moves = event.shiftKey || event.button === 1;
-
-        this.area.setPointerCapture(event.pointerId);
-        if (event.pointerType === 'touch')
-            this.fingers.set(event.pointerId, x);
-        else
-            this.drag = {from: x, to: x, moves, view: [this.x.from, this.x.to]};
-        if (moves)
-            event.preventDefault();
-    }
-
-    move(event) {
-        const {x, y} = this.place(event);
-
-        if (this.fingers.size === 2 && this.fingers.has(event.pointerId))
-            this.pinch(event.pointerId, x);
-        else if (this.drag?.moves)
-            this.pan(x);
-        else if (this.drag)
-            this.drag.to = x;
-        this.point(this.x.value(x), y);
-        this.onCursor(this.cursor);
-    }
-
-    pan(x) {
-        const [from, to] = this.drag.view, axis = new Axis({log: this.x.log});
-
-        Object.assign(axis, {from, to});
-        this.view(...axis.moved((this.drag.from - x) / (this.x.stop - this.x.start)));
-    }
-
-    /* The values under both fingers stay there. */
-    pinch(finger, x) {
-        const [other] = [...this.fingers].filter(([id]) => id !== finger).map(([, at]) => at);
-        const before = Math.abs(this.fingers.get(finger) - other), now = Math.abs(x - other);
-
-        this.fingers.set(finger, x);
-        if (before > 10 && now > 10)
-            this.zoom(before / now, this.x.value(other));
-    }
-
-    release(event) {
-        const {drag} = this;
-
-        this.fingers.delete(event.pointerId);
-        this.drag = null;
-        if (drag && !drag.moves && Math.abs(drag.to - drag.from) > 5)
-            this.view(this.x.value(Math.min(drag.from, drag.to)),
-                      this.x.value(Math.max(drag.from, drag.to)));
-    }
-
-    leave() {
-        if (this.drag)
-            return;
-        this.point(null);
-        this.onCursor(null);
-    }
-
     drawSelection(context) {
-        if (!this.drag || this.drag.moves)
+        const selected = this.gestures.selected();
+
+        if (!selected)
             return;
         context.globalAlpha = 0.2;
         context.fillStyle = this.ink.mark;
-        context.fillRect(this.drag.from, this.y.stop, this.drag.to - this.drag.from,
+        context.fillRect(selected.from, this.y.stop, selected.to - selected.from,
                          this.y.start - this.y.stop);
         context.globalAlpha = 1;
-    }
-
-    /* The wheel scrolls the page, unless the plot has the focus. */
-    wheel(event) {
-        if (document.activeElement !== this.area && !event.ctrlKey)
-            return;
-        event.preventDefault();
-        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-            this.view(...this.x.moved(Math.sign(event.deltaX || event.deltaY) * 0.1));
-        else
-            this.zoom(event.deltaY < 0 ? 0.8 : 1.25, this.x.value(this.place(event).x));
-    }
-
-    /* To the next row of the first curve, or to the next pixel, whichever is further. */
-    step(way) {
-        const {curve} = this.shown()[0];
-        const from = this.cursor ?? (way > 0 ? this.x.from : this.x.to);
-        const pixel = this.x.value(this.x.pixel(from) + way);
-        const i = Math.min(Math.max(curve.at(from) + way, 0), curve.count - 1);
-        const next = way > 0 ? Math.max(pixel, curve.x[i]) : Math.min(pixel, curve.x[i]);
-
-        this.point(Math.min(Math.max(next, this.x.from), this.x.to));
-        this.onCursor(this.cursor);
-        this.speak();
-    }
-
-    key(event) {
-        const centre = this.cursor ?? undefined;
-        const keys = {
-            ArrowLeft: () => event.shiftKey ? this.view(...this.x.moved(-0.2)) : this.step(-1),
-            ArrowRight: () => event.shiftKey ? this.view(...this.x.moved(0.2)) : this.step(1),
-            Home: () => this.view(this.all[0], this.all[0] + this.x.to - this.x.from),
-            End: () => this.view(this.all[1] - this.x.to + this.x.from, this.all[1]),
-            '+': () => this.zoom(0.5, centre),
-            '=': () => this.zoom(0.5, centre),
-            '-': () => this.zoom(2, centre),
-            0: () => this.view(...this.all),
-            Escape: () => this.area.blur(),
-        };
-
-        if (!keys[event.key] || event.ctrlKey || event.metaKey || this.shown().length === 0)
-            return;
-        event.preventDefault();
-        keys[event.key]();
     }
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bode/bode.h"
+#include "bode.h"
 
 static const char help[] =
     "usage: hiloco bode SCENARIO --inject SIGNAL [--response SIGNAL] [--from HZ] [--to HZ]\n"
