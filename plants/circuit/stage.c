@@ -384,6 +384,21 @@ int cir_stage_advance(struct cir_stage *s)
     return rc;
 }
 
+void cir_stage_continue(struct cir_stage *s, const struct cir_stage *from)
+{
+    memcpy(s->w, from->w, s->network->state_count * sizeof *s->w);
+    s->key = from->key;
+    s->unresolved = from->unresolved;
+    s->start_s = from->start_s;
+    s->at_s = from->at_s;
+    for (unsigned i = 0; i < unit_count(s); i++) {
+        s->units[i] = from->units[i];
+        s->units[i].line = &s->network->netlist->units[i];
+    }
+    for (unsigned i = 0; i < s->timer_count; i++)
+        wind(s, &s->timers[i], from->start_s + from->at_s);
+}
+
 void cir_stage_output(const struct cir_stage *s)
 {
     const struct cir_maker *m = &s->pool.maker;

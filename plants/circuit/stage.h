@@ -54,6 +54,10 @@ int cir_stage_latch(struct cir_stage *s, const double *inputs);
 /* Advances by one period, from start_s on. */
 int cir_stage_advance(struct cir_stage *s);
 
+/* Continues where another stage is, of the same netlist with other values: the capacitors keep
+ * their voltages, and the inductors their currents. */
+void cir_stage_continue(struct cir_stage *s, const struct cir_stage *from);
+
 /* Computes s->outputs. */
 void cir_stage_output(const struct cir_stage *s);
 

@@ -338,6 +338,77 @@ Test(circuit_netlist, has_pieces_that_repeat_and_wait)
     rig_end(&rig);
 }
 
+/* --- parameters ------------------------------------------------------------------------------- */
+
+#define DIVIDER                                                                                    \
+    "divider\n*hiloco r: parameter load_ohm Ohm 9 1 1k load\n"                                     \
+    "*hiloco l: parameter choke_h H 1m 1u 1 choke\n*hiloco k: parameter coupling - 0.5 0 2 gain\n" \
+    "*hiloco i(l1): output l1_a A current\n*hiloco v(b): output load_v V voltage\n"                \
+    ".param r=1 l=1 k=0\nV1 a 0 pulse(0 10 0 1n 1n 1 2)\nL1 a b {l}\nR1 b 0 {r}\n"                 \
+    "L2 a c 1\nL3 d 0 1\nR3 d 0 1\nR2 c 0 1\nK1 L2 L3 {k}\n"
+
+static struct rig divider_open(double period_s, bool real_time)
+{
+    const struct hil_loaded *loaded;
+    static const double parameters[] = {9, 1e-3, 0.5};
+
+    cr_assert_eq(hil_model_load(&loaded, written("divider.cir", DIVIDER), ".", NULL, &said), 0,
+                 "%s", said_text);
+    struct rig rig = {.model = loaded->model, .period_s = period_s};
+    const struct hil_config config = {.size = sizeof config,
+                                      .width = 1,
+                                      .period_s = period_s,
+                                      .parameters = parameters,
+                                      .log = rig_log,
+                                      .model = rig.model,
+                                      .real_time = real_time};
+    cr_assert_eq(rig.model->create(&rig.self, &config), 0);
+    return rig;
+}
+
+/* A tuned resistance holds from the next period on, and the inductor keeps its current. */
+Test(circuit_netlist, can_be_tuned)
+{
+    struct rig rig = divider_open(100e-6, false);
+    double amperes = 0;
+
+    for (int i = 0; i < 20; i++) {
+        const double ohm = i < 10 ? 9 : 19, decay = exp(-ohm * 100e-6 / 1e-3);
+        if (i == 10)
+            cr_assert_eq(rig.model->tune(rig.self, 0, 19), 0);
+        rig_step(&rig);
+        amperes = 10 / ohm + (amperes - 10 / ohm) * decay;
+        cr_expect_float_eq(rig.out[0], amperes, 1e-5, "%d: %g A, not %g A", i, rig.out[0], amperes);
+        cr_expect_float_eq(rig.out[1], ohm * amperes, 1e-4);
+    }
+    cr_expect_eq(rig.model->tune(rig.self, 2, 1.5), -EDOM);
+    cr_expect(strstr(rig_said, "coupling of 1.5"), "%s", rig_said);
+    const double before = rig.out[0];
+    rig_step(&rig); /* nothing changed */
+    cr_expect_float_eq(rig.out[0], 10.0 / 19 + (before - 10.0 / 19) * exp(-1.9), 1e-9);
+    cr_expect_eq(rig.model->parameters.at[0].flags, HIL_TUNABLE | HIL_SPREAD);
+    cr_expect_eq(rig.model->parameters.at[2].flags, HIL_TUNABLE); /* it is no part */
+    rig_end(&rig);
+}
+
+/* In real time a thread makes the circuit, and the loop goes on meanwhile. */
+Test(circuit_netlist, can_be_tuned_beside_the_loop)
+{
+    struct rig rig = divider_open(100e-6, true);
+
+    for (int i = 0; i < 100; i++)
+        rig_step(&rig);
+    cr_expect_float_eq(rig.out[0], 10.0 / 9, 1e-6);
+    cr_assert_eq(rig.model->tune(rig.self, 0, 99), 0);
+    cr_assert_eq(rig.model->tune(rig.self, 1, 1e-6), 0);
+    while (fabs(rig.out[0] - 10.0 / 99) > 1e-6) { /* until the thread had its turn */
+        rig_step(&rig);
+        usleep(100);
+    }
+    cr_assert_eq(rig.model->tune(rig.self, 0, 49), 0);
+    rig_end(&rig);
+}
+
 /* --- the same with any step ------------------------------------------------------------------- */
 
 /* Compares all outputs after seven long steps with those of as many times as many short ones. */
