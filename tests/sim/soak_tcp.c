@@ -291,15 +291,15 @@ static void lose_flooder(struct far_stage *s)
     struct tcp *here = n->tcp, *there = ((struct tcp_node *)s->at[FLOODER].node)->tcp;
     const struct loco_link *flooding = s->at[FLOODER].link;
 
-    pthread_mutex_lock(&there->lock);
-    pthread_mutex_lock(&here->lock);
-    if (n->peers[FLOODER].connection)
-        tcp_connection_end(n->peers[FLOODER].connection);
-    pthread_mutex_unlock(&here->lock);
+    pthread_mutex_lock(&there->control.lock);
+    pthread_mutex_lock(&here->control.lock);
+    if (n->control.peers[FLOODER].connection)
+        control_connection_end(n->control.peers[FLOODER].connection);
+    pthread_mutex_unlock(&here->control.lock);
     FAR_AWAIT(s, &s->at[0], s->at[0].ear.losts > 0);
     const uint64_t posted = atomic_load(&flooding->posted);
     FAR_AWAIT(s, &s->at[0], atomic_load(&flooding->posted) > posted + 100);
-    pthread_mutex_unlock(&there->lock);
+    pthread_mutex_unlock(&there->control.lock);
 }
 
 static int run_losses(uint64_t seed)

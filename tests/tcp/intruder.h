@@ -13,6 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "channels/control/control.h"
 #include "channels/fabric/tcp/tcp_wire.h"
 #include "channels/loco/fabric/tcp.h"
 
@@ -77,7 +78,7 @@ static inline struct control_greeting intruder_greeting(enum control_step step)
 static inline bool intruder_greet(struct intruder *i, const char *address)
 {
     struct control_greeting g = intruder_greeting(CONTROL_HELLO);
-    const struct control_head here = {.kind = TCP_HERE};
+    const struct control_head here = {.kind = CONTROL_HERE};
 
     *i = (struct intruder){.control = intruder_call(address)};
     loco_key_of(&i->key, (struct loco_secret){0});

@@ -1307,12 +1307,12 @@ static const struct {
     struct control_head said;
 } bad_messages[] = {
     {"an unknown message", {.kind = 9}},
-    {"a second here", {.kind = TCP_HERE}},
-    {"a message too long", {.kind = TCP_CORE, .size = TCP_MESSAGE_MAX + 1}},
-    {"a message of all there is", {.kind = TCP_CORE, .size = UINT32_MAX}},
-    {"an arena without its size", {.kind = TCP_ARENA}},
-    {"an empty arena", {.kind = TCP_ARENA, .size = sizeof(struct tcp_arena_notice)}},
-    {"an alive with words", {.kind = TCP_ALIVE, .size = 8}},
+    {"a second here", {.kind = CONTROL_HERE}},
+    {"a message too long", {.kind = CONTROL_CORE, .size = CONTROL_MESSAGE_MAX + 1}},
+    {"a message of all there is", {.kind = CONTROL_CORE, .size = UINT32_MAX}},
+    {"an arena without its size", {.kind = CONTROL_OWN}},
+    {"an empty arena", {.kind = CONTROL_OWN, .size = sizeof(struct tcp_arena_notice)}},
+    {"an alive with words", {.kind = CONTROL_ALIVE, .size = 8}},
 };
 
 Test(tcp, who_says_what_no_node_says_is_lost)

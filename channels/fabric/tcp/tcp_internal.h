@@ -7,12 +7,9 @@
  *      tcp_lane.c      lanes: the connection of two processes, for their links
  *      tcp_target.c    what a lane receives: places writes, executes requests, takes answers
  *      tcp_words.c     copies of odd sizes and places
- *      tcp_greet.c     how nodes connect, and who is let in
  *      tcp_link_connect.c
  *                      how links connect
- *      tcp_control.c   control connections: messages, heartbeats, and the loss of peers
- *      tcp_service.c   the thread that serves all of these
- *      tcp_tell.c      the thread that calls the core
+ *      tcp_service.c   the thread that serves all of these, and control/
  *
  * To serve means to receive from lanes and connections, to handle what came, and to end those that
  * broke. One thread at a time serves: the one that has the lock `serving`. Mostly that is the
@@ -31,22 +28,16 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
-#include "../../control/greet.h"
-#include "../../control/stream.h"
+#include "../../control/control.h"
 #include "../../loco/fabric/context.h"
 #include "../../loco/fabric/tcp.h"
-#include "../rest.h"
 #include "tcp_wire.h"
 
 enum {
-    TCP_ARENAS_MAX = 64,    /* of one node */
-    TCP_TARGETS_MAX = 256,  /* links of one peer to a node, at once */
-    TCP_STRANGERS_MAX = 64, /* connections without a proof at a node, beyond the number of nodes */
-    TCP_REFUSALS_SAID = 8,  /* warnings about strangers */
-    TCP_LINE = 64,          /* bytes of a cache line */
+    TCP_ARENAS_MAX = 64,   /* of one node */
+    TCP_TARGETS_MAX = 256, /* links of one peer to a node, at once */
+    TCP_LINE = 64,         /* bytes of a cache line */
 };
-
-static const uint64_t TCP_MS = 1000000;
 
 /* --- memory ----------------------------------------------------------------------------- */
 
@@ -71,23 +62,12 @@ static inline bool tcp_arena_has(const struct tcp_arenas *arenas, uint32_t arena
     return all > 0 && offset <= all && size <= all - offset;
 }
 
-/* --- what the service thread serves ----------------------------------------------------- */
-
-enum tcp_role { TCP_LISTENER, TCP_CONNECTION };
-
-/* What epoll points to. It is the first member of listeners and connections. */
-struct tcp_end {
-    enum tcp_role role;
-    int fd; /* -1: closed, and about to be freed */
-    uint32_t events;
-    struct tcp_node *node;
-    struct tcp_end *next; /* in the list `dead` */
-};
+/* --- links and lanes -------------------------------------------------------------------- */
 
 /* The other end of a peer's link. */
 struct tcp_target {
     struct tcp_node *node; /* NULL: there is no link, or its peer was lost */
-    struct tcp_peer *peer;
+    struct control_peer *peer;
     struct tcp_request last; /* the link's last write, which was checked; zero: none so far */
     unsigned char *place;    /* where that was placed */
 };
@@ -99,8 +79,6 @@ struct tcp_looks {
     struct tcp_lane **lanes; /* by index of `at`; the first entry is the epoll's, without a lane */
     unsigned count, room;
 };
-
-/* --- links and lanes -------------------------------------------------------------------- */
 
 enum {
     TCP_DEPTH = 1024, /* unanswered reads, atomics and flushes of one lane */
@@ -202,93 +180,37 @@ _Static_assert(offsetof(struct tcp_link, lane) % TCP_LINE == 0 &&
                    offsetof(struct tcp_link, index) - offsetof(struct tcp_link, lane) < TCP_LINE,
                "whole lines");
 
-/* --- control connections ------------------------------------------------------------------ */
+/* --- nodes -------------------------------------------------------------------------------- */
 
-/* A connection for control messages. At first it is a stranger's, who has proven nothing yet. */
 struct tcp_connection {
-    struct tcp_end end;
-    struct tcp_peer *peer; /* NULL: a stranger, so far */
-    struct control_greet greet;
-    struct control_stream stream;
-    bool connecting;      /* the kernel has not connected yet */
-    bool established;     /* both ends know that the other one knows the secret */
-    bool down;            /* it ended, and the core was not told yet */
-    bool bye;             /* the peer leaves in order */
-    uint64_t until;       /* by when it must be established */
-    uint64_t alive_ns;    /* when the next heartbeat is due */
-    uint64_t heard_ns;    /* when the peer was heard last */
-    uint64_t doubt_ns;    /* a link broke: when the peer is lost, unless it says bye; 0: no */
-    uint32_t link_number; /* of the newest link of this end */
+    struct control_connection control;
+    struct tcp_arenas *arenas;               /* the peer's; NULL: it is not up */
+    uint32_t link_number;                    /* of the newest link of this end */
     uint64_t links_seen[TCP_LINKS_MAX / 64]; /* numbers of the peer's links */
-    struct tcp_arenas *arenas;
-    struct tcp_told *loss;       /* to be told when the established connection ends */
-    struct tcp_connection *next; /* in the list of strangers */
-};
-
-/* --- peers and nodes -------------------------------------------------------------------- */
-
-/* After so many attempts a peer is called less often. */
-enum { TCP_PATIENCE = 50 };
-
-struct tcp_peer {
-    uint32_t id;
-    bool asked;                        /* the node asked to meet it */
-    bool warned;                       /* that it is of another network or secret */
-    bool lost;                         /* it was lost, and the core was not told yet */
-    size_t untold;                     /* bytes of its messages that the core was not told yet */
-    struct tcp_connection *connection; /* established, or about to be; NULL: none */
-    unsigned target_count;             /* its links to this node */
-    uint64_t try_at;                   /* when to connect again */
-    unsigned attempts;
 };
 
 struct tcp_node {
-    struct loco_node base;
+    struct control_node control;
     struct tcp *tcp;
-    struct sockaddr_storage *addresses; /* by id */
-    struct tcp_end listener;
-    struct loco_rest rest; /* the listener's */
-    struct control_self self;
     struct tcp_arenas own;
     struct tcp_arenas *arenas; /* the arenas of its peers */
     struct tcp_link *links;
-    struct tcp_peer *peers; /* by id, itself included */
-    struct tcp_connection *strangers;
-    unsigned stranger_count, refusals;
-    uint64_t leave_by;      /* it leaves: when the connections it still has are cut; 0: it stays */
-    struct tcp_told *quiet; /* to be told last */
-    _Atomic bool closing;
-    bool closed;
-    struct tcp_node *next;
 };
 
-/* News for the core. */
-enum tcp_news { TCP_UP, TCP_SAID, TCP_LOST, TCP_LEFT, TCP_FOREIGN, TCP_WARNING, TCP_QUIET };
-
-struct tcp_told {
-    struct tcp_told *next;
-    struct tcp_node *node;
-    enum tcp_news news;
-    uint32_t peer; /* of TCP_FOREIGN, a count of nodes */
-    size_t size;
-    unsigned char data[];
-};
+static inline struct tcp_connection *tcp_connection_to(const struct tcp_node *node, uint32_t peer)
+{
+    return (struct tcp_connection *)node->control.peers[peer].connection;
+}
 
 struct tcp {
     struct loco_fabric base;
     struct loco_tcp_config config;
     char **addresses;
-    int epoll, wake;
-    pthread_t service, telling;
-
-    pthread_mutex_t lock;
-    pthread_cond_t node_closed, news;
-    struct tcp_node *nodes;
-    struct tcp_told *told, **told_end;
-    bool stop_telling;
+    struct control_self self;
+    struct control control;
+    pthread_t service;
     _Atomic bool stop;
 
-    uint64_t process;           /* a random number for this process */
     pthread_mutex_t connecting; /* held by the thread that opens a link */
     uint64_t calls;             /* the process to which a lane is being made; 0: none */
     struct tcp_lane *_Atomic lanes;
@@ -298,38 +220,15 @@ struct tcp {
     _Atomic uint64_t served_ns; /* when a waiting thread last served */
     _Atomic unsigned kept_out;  /* how often a waiting thread could not serve, since then */
     _Atomic bool starves;       /* the service thread does not get to run */
-    struct tcp_end *dead;       /* closed in this turn, and freed at its end */
     struct tcp_looks looks;     /* of the waiting threads */
     unsigned turns;             /* of the waiting threads */
-    _Atomic bool due;           /* nodes are to be looked after at once */
 };
-
-static inline uint64_t tcp_timeout_ns(const struct tcp *t)
-{
-    return t->config.timeout_ms * TCP_MS;
-}
 
 /* --- tcp.c */
 
 uint64_t tcp_now(void);
 /* A lock with priority inheritance: its holder runs at the priority of the most urgent waiter. */
 int tcp_init_lock(pthread_mutex_t *lock);
-void tcp_wake(struct tcp *tcp);
-
-/* --- tcp_tell.c: all but the thread with the fabric's lock held */
-
-void *tcp_telling_thread(void *tcp);
-/* Makes news without data. NULL: there is no memory. News that must not fail is made early: of a
- * peer's loss when the peer connects, and of a node's end when the node opens. */
-struct tcp_told *tcp_told_new(struct tcp_node *node, enum tcp_news news, uint32_t peer);
-/* Tells the news, and frees it then. */
-void tcp_tell(struct tcp_told *told);
-/* Returns 0 or -ENOMEM. */
-int tcp_tell_message(struct tcp_connection *connection, const void *message, size_t size);
-/* These two do nothing if there is no memory. The node met one of a network of `count` nodes. */
-void tcp_tell_foreigner(struct tcp_node *node, uint32_t count);
-void tcp_warn(struct tcp_node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void tcp_forget_told(struct tcp *tcp);
 
 /* --- tcp_link.c */
 
@@ -342,6 +241,9 @@ int tcp_compare_swap(struct loco_link *link, struct loco_remote at, uint64_t exp
                      uint64_t desired, uint64_t *old);
 uint64_t tcp_flush(struct loco_link *link);
 void tcp_poll(struct loco_link *link);
+
+/* The link broke, and with it perhaps its peer. With the fabric's lock held. */
+void tcp_link_failed(const struct tcp_link *link);
 
 /* Breaks the links to the peer with these arenas. After this, no answer to them is placed. With
  * the fabric's lock held. */
@@ -392,18 +294,17 @@ unsigned tcp_lanes_count(const struct tcp_node *node, uint32_t peer, uint64_t pr
 /* Takes the socket. Returns 0 or a negative errno. */
 int tcp_lane_make(struct tcp_link *link, int fd, uint64_t process);
 /* The same for one whose first link is a peer's, with `serving` and the fabric's lock held. */
-int tcp_lane_take(struct tcp_node *node, struct tcp_peer *peer, int fd);
+int tcp_lane_take(struct tcp_node *node, struct control_peer *peer, int fd);
 
 void tcp_lane_leave(struct tcp_lane *lane, struct tcp_link *link);
 /* Drops the answers to the link, as its peer is lost. */
 void tcp_lane_forget(struct tcp_lane *lane, const struct tcp_link *link);
 void tcp_lanes_free(struct tcp *tcp);
 
-/* With the fabric's lock held: */
-
 /* Reports the links that failed. */
 void tcp_tend_lanes(struct tcp *tcp);
-/* Ends the lanes to a process with which no node here is connected any more. */
+/* With the fabric's lock held: ends the lanes to a process with which no node here is connected any
+ * more. */
 void tcp_lanes_end(struct tcp *tcp, uint64_t process);
 
 /* Sends all writes that wait for a release, whichever thread holds them. */
@@ -447,35 +348,9 @@ void tcp_look_after_lanes(struct tcp *tcp);
 /* With the fabric's lock held: */
 
 void tcp_target_add(struct tcp_lane *lane, uint16_t index, struct tcp_node *node,
-                    struct tcp_peer *peer);
+                    struct control_peer *peer);
 /* After this, no request of the peer's links is executed. */
-void tcp_targets_drop(const struct tcp_node *node, const struct tcp_peer *peer);
-
-/* --- tcp_greet.c: with the fabric's lock held */
-
-int tcp_listen(struct tcp_node *node);
-void tcp_accept(struct tcp_node *node);
-
-/* Returns whether the listener rests, so that it is to be looked at again soon. */
-bool tcp_tend_listener(struct tcp_node *node, uint64_t now);
-void tcp_call(struct tcp_node *node, struct tcp_peer *peer);
-
-/* Continues the greetings of a connection. */
-void tcp_greet(struct tcp_connection *connection);
-
-/* Ends the connections of strangers that take too long. Returns whether others are left, so that
- * they are to be looked at again soon. */
-bool tcp_tend_strangers(struct tcp_node *node, uint64_t now);
-
-/* For tcp_link_connect.c: a socket on its way to a peer, or a negative errno. */
-int tcp_connect_start(const struct tcp_node *node, uint32_t peer);
-/* Returns 0 if the socket is connected, otherwise an errno. */
-int tcp_connect_error(int fd);
-bool tcp_is_at_home(int fd, const struct sockaddr_storage *home);
-/* Refuses, and drops the connection. */
-void tcp_greet_refuse(struct tcp_connection *connection, enum loco_refusal why);
-/* Warns of a caller that is refused, unless there were many such warnings. */
-void tcp_greet_warn_of(struct tcp_node *node, uint32_t id, uint32_t count, const char *why);
+void tcp_targets_drop(const struct tcp_node *node, const struct control_peer *peer);
 
 /* --- tcp_link_connect.c: all but tcp_link_connect with the fabric's lock held */
 
@@ -484,57 +359,15 @@ void tcp_greet_warn_of(struct tcp_node *node, uint32_t id, uint32_t count, const
 int tcp_link_connect(struct tcp_link *link, uint64_t until);
 
 /* The peer whose link this greeting opens; the greeting came over socket `fd`. NULL: refused. */
-struct tcp_peer *tcp_admit_link(struct tcp_node *node, int fd,
-                                const struct control_greeting *greeting);
+struct control_peer *tcp_admit_link(struct tcp_node *node, int fd,
+                                    const struct control_greeting *greeting);
 
 /* Handles the greeting of a link. The caller's socket becomes a lane's. */
-void tcp_hear_link(struct tcp_connection *stranger);
-
-/* --- tcp_control.c */
-
-int tcp_send(struct loco_node *node, uint32_t peer, const void *message, size_t size);
-int tcp_meet(struct loco_node *node, uint32_t peer);
-
-/* With the fabric's lock held: */
-
-/* A link to the peer with these arenas broke. The peer may be about to say why; else it is lost. */
-void tcp_link_failed(struct tcp_node *node, uint32_t peer, const struct tcp_arenas *arenas);
-
-/* Both ends know that the other is of this network. Returns false if the connection was dropped for
- * want of memory. */
-bool tcp_establish(struct tcp_connection *connection);
-void tcp_post_arena(struct tcp_connection *connection, uint32_t number);
-bool tcp_is_up(const struct tcp_connection *connection);
-
-/* Ends the connection. The service thread reports the loss of the peer later. */
-void tcp_connection_end(struct tcp_connection *connection);
-
-/* Closes a connection without telling the core, and frees it at the end of the turn. */
-void tcp_connection_drop(struct tcp_connection *connection);
-
-/* Receives from an established connection. */
-void tcp_hear(struct tcp_connection *connection);
-
-/* Looks after a node's connections: sends heartbeats, notices losses, calls peers. Returns whether
- * a peer that it calls is missing, so that it is to be looked at again soon. */
-bool tcp_tend_peers(struct tcp_node *node, uint64_t now);
-
-/* Tells the peers of a node that closes. */
-void tcp_leave(struct tcp_node *node, uint64_t now);
-/* Whether all of them have closed their connections, or the time for that is over. */
-bool tcp_has_left(const struct tcp_node *node, uint64_t now);
+void tcp_hear_link(struct control_connection *stranger);
 
 /* --- tcp_service.c: the service thread */
 
 void *tcp_service_thread(void *tcp);
 /* A thread that waits serves one lane, or all lanes (NULL), unless another thread serves. */
 void tcp_serve_in_wait(struct tcp *tcp, struct tcp_lane *lane);
-int tcp_watch(struct tcp *tcp, struct tcp_end *end, uint32_t events);
-
-/* Takes the socket away from `end`, and returns it. */
-int tcp_take_socket(struct tcp *tcp, struct tcp_end *end);
-
-/* Closes the socket now. Frees `end` at the end of the turn, when no event names it any more. */
-void tcp_bury(struct tcp *tcp, struct tcp_end *end);
-
 #endif

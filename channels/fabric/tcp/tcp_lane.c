@@ -45,7 +45,7 @@ static void lane_fail_link(struct tcp_lane *lane, struct tcp_link *l)
     l->failed = true;
     lane_forget_answers(lane, l);
     atomic_store(&lane->failed, true);
-    tcp_wake(lane->tcp);
+    control_wake(&lane->tcp->control);
 }
 
 static void lane_fail(struct tcp_lane *lane)
@@ -53,7 +53,7 @@ static void lane_fail(struct tcp_lane *lane)
     atomic_store(&lane->broken, true);
     for (struct tcp_link *l = lane->links; l; l = l->beside)
         lane_fail_link(lane, l);
-    tcp_wake(lane->tcp);
+    control_wake(&lane->tcp->control);
 }
 
 void tcp_lane_break(struct tcp_lane *lane)
@@ -104,7 +104,7 @@ static int lane_wait_a_turn(struct tcp_lane *lane, const struct tcp_link *l, str
 {
     pthread_mutex_unlock(&lane->lock);
     tcp_serve_in_wait(lane->tcp, lane);
-    loco_host_relax(&l->node->base, wait);
+    loco_host_relax(&l->node->control.base, wait);
     pthread_mutex_lock(&lane->lock);
     return lane_link_is_broken(l) ? -ECONNRESET : 0;
 }
@@ -150,7 +150,7 @@ void tcp_lane_send(struct tcp_lane *lane)
 {
     lane_send_some(lane);
     if (lane->sent < lane->out && !atomic_exchange(&lane->owes, true))
-        tcp_wake(lane->tcp);
+        control_wake(&lane->tcp->control);
 }
 
 static size_t lane_answer_size(const struct tcp_pending *p)
@@ -380,8 +380,8 @@ static bool lane_leads_there(const struct tcp_lane *lane, const struct tcp_node 
                              uint64_t process)
 {
     return lane->fd >= 0 && lane->process == process && !atomic_load(&lane->broken) &&
-           lane_is_same_host(&lane->here, &n->addresses[n->base.id]) &&
-           lane_is_same_host(&lane->there, &n->addresses[peer]);
+           lane_is_same_host(&lane->here, &n->control.addresses[n->control.base.id]) &&
+           lane_is_same_host(&lane->there, &n->control.addresses[peer]);
 }
 
 unsigned tcp_lanes_count(const struct tcp_node *n, uint32_t peer, uint64_t process)
@@ -444,8 +444,8 @@ static int lane_begin(const struct tcp_node *n, uint32_t peer, int fd, uint64_t 
     if (!lane)
         return -ENOMEM;
     pthread_mutex_lock(&lane->lock);
-    lane->here = n->addresses[n->base.id];
-    lane->there = n->addresses[peer];
+    lane->here = n->control.addresses[n->control.base.id];
+    lane->there = n->control.addresses[peer];
     lane->process = process;
     memset(lane->indices, 0, sizeof lane->indices);
     lane->in = lane->out = lane->sent = lane->awaited = 0;
@@ -456,7 +456,7 @@ static int lane_begin(const struct tcp_node *n, uint32_t peer, int fd, uint64_t 
     lane->fd = fd;
     pthread_mutex_unlock(&lane->lock);
     *made = lane;
-    tcp_wake(n->tcp);
+    control_wake(&n->tcp->control);
     return 0;
 }
 
@@ -466,19 +466,19 @@ int tcp_lane_make(struct tcp_link *l, int fd, uint64_t process)
     struct tcp_lane *lane;
 
     pthread_mutex_lock(&t->serving);
-    pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(&t->control.lock);
     int rc = lane_begin(l->node, l->base.peer, fd, process, &lane);
     if (!rc) {
         pthread_mutex_lock(&lane->lock);
         lane_add_link(lane, l);
         pthread_mutex_unlock(&lane->lock);
     }
-    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_unlock(&t->control.lock);
     pthread_mutex_unlock(&t->serving);
     return rc;
 }
 
-int tcp_lane_take(struct tcp_node *n, struct tcp_peer *p, int fd)
+int tcp_lane_take(struct tcp_node *n, struct control_peer *p, int fd)
 {
     struct tcp_lane *lane;
     int rc = lane_begin(n, p->id, fd, p->connection->greet.process, &lane);
@@ -561,17 +561,19 @@ void tcp_lanes_free(struct tcp *t)
 
 void tcp_tend_lanes(struct tcp *t)
 {
+    pthread_mutex_lock(&t->control.lock);
     for (struct tcp_lane *lane = atomic_load(&t->lanes); lane; lane = lane->next) {
         if (!atomic_exchange(&lane->failed, false))
             continue;
         pthread_mutex_lock(&lane->lock);
         for (struct tcp_link *l = lane->links; l; l = l->beside) {
             if (l->failed)
-                tcp_link_failed(l->node, l->base.peer, l->arenas);
+                tcp_link_failed(l);
             l->failed = false;
         }
         pthread_mutex_unlock(&lane->lock);
     }
+    pthread_mutex_unlock(&t->control.lock);
 }
 
 void tcp_lanes_end(struct tcp *t, uint64_t process)

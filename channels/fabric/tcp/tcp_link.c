@@ -266,12 +266,12 @@ int tcp_link_open(struct loco_node *base, uint32_t peer, uint64_t until, struct 
         return -ENOMEM;
     *l =
         (struct tcp_link){.base = {.node = base, .peer = peer}, .node = n, .own = peer == base->id};
-    pthread_mutex_lock(&n->tcp->lock);
-    const struct tcp_connection *c = n->peers[peer].connection;
-    l->arenas = l->own ? &n->own : tcp_is_up(c) ? c->arenas : &no_arenas;
+    pthread_mutex_lock(&n->tcp->control.lock);
+    const struct tcp_connection *c = tcp_connection_to(n, peer);
+    l->arenas = l->own ? &n->own : c && control_is_up(&c->control) ? c->arenas : &no_arenas;
     l->next = n->links;
     n->links = l;
-    pthread_mutex_unlock(&n->tcp->lock);
+    pthread_mutex_unlock(&n->tcp->control.lock);
     if (!l->own)
         rc = l->arenas == &no_arenas ? -ECONNRESET : tcp_link_connect(l, until);
     if (rc && rc != -ECONNRESET) {
@@ -289,14 +289,14 @@ void tcp_link_close(struct loco_link *link)
     struct tcp_link *l = (struct tcp_link *)link;
     struct tcp *t = l->node->tcp;
 
-    pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(&t->control.lock);
     for (struct tcp_link **at = &l->node->links; *at; at = &(*at)->next) {
         if (*at == l) {
             *at = l->next;
             break;
         }
     }
-    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_unlock(&t->control.lock);
     if (link_lane(l))
         tcp_lane_leave(link_lane(l), l);
     free(l);

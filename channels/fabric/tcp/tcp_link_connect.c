@@ -42,27 +42,28 @@ static bool greet_is_proven_link(struct tcp_connection *c, const struct control_
     const struct loco_claim claim = greet_claim_of_link(g);
 
     return !memcmp(&nonce, &g->nonce, sizeof nonce) &&
-           loco_proves(&c->greet.links, &claim, &g->proof);
+           loco_proves(&c->control.greet.links, &claim, &g->proof);
 }
 
-struct tcp_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct control_greeting *g)
+struct control_peer *tcp_admit_link(struct tcp_node *n, int fd, const struct control_greeting *g)
 {
     enum loco_refusal why = LOCO_WELCOME;
 
-    if (g->to != n->base.id || g->count != n->base.count || g->from >= n->base.count) {
-        tcp_greet_warn_of(n, g->from, g->count, loco_refusal_of(LOCO_FOREIGN));
+    if (g->to != n->control.base.id || g->count != n->control.base.count ||
+        g->from >= n->control.base.count) {
+        control_warn_of(&n->control, g->from, g->count, loco_refusal_of(LOCO_FOREIGN));
         return NULL;
     }
-    struct tcp_peer *p = &n->peers[g->from];
-    struct tcp_connection *c = p->connection;
-    if (!c || !c->greet.proven || c->down)
+    struct control_peer *p = &n->control.peers[g->from];
+    struct tcp_connection *c = tcp_connection_to(n, g->from);
+    if (!c || !c->control.greet.proven || c->control.down)
         return NULL; /* of a peer that is lost */
-    if (!tcp_is_at_home(fd, &n->addresses[p->id]))
+    if (!control_is_at_home(fd, &n->control.addresses[p->id]))
         why = LOCO_STRAY;
     else if (!greet_is_proven_link(c, g) || !greet_is_new_link(c, g->number))
         why = LOCO_UNPROVEN;
     if (why != LOCO_WELCOME)
-        tcp_greet_warn_of(n, g->from, g->count, loco_refusal_of(why));
+        control_warn_of(&n->control, g->from, g->count, loco_refusal_of(why));
     return why != LOCO_WELCOME || p->target_count == TCP_TARGETS_MAX ? NULL : p;
 }
 
@@ -73,31 +74,32 @@ static bool greet_has_other_lane(const struct tcp_node *n, const struct control_
 {
     const struct tcp *t = n->tcp;
 
-    if (t->calls && g->process == t->calls && g->process < t->process)
+    if (t->calls && g->process == t->calls && g->process < t->self.process)
         return true;
-    return g->from < n->base.count && tcp_lanes_count(n, g->from, g->process) > g->refusal;
+    return g->from < n->control.base.count && tcp_lanes_count(n, g->from, g->process) > g->refusal;
 }
 
-static int greet_welcome_lane(struct tcp_node *n, struct tcp_peer *p, int fd)
+static int greet_welcome_lane(struct tcp_node *n, struct control_peer *p, int fd)
 {
-    const struct control_greeting g = control_greeting_make(&n->self, p->id, CONTROL_WELCOME);
+    const struct control_greeting g =
+        control_greeting_make(&n->control.self, p->id, CONTROL_WELCOME);
 
     return control_greeting_send(fd, &g) ? tcp_lane_take(n, p, fd) : -ECONNRESET;
 }
 
-void tcp_hear_link(struct tcp_connection *stranger)
+void tcp_hear_link(struct control_connection *stranger)
 {
     const struct control_greeting g = stranger->greet.heard;
-    struct tcp_node *n = stranger->end.node;
+    struct tcp_node *n = (struct tcp_node *)stranger->end.node;
 
     if (greet_has_other_lane(n, &g)) {
         stranger->greet.other_id = g.from;
-        tcp_greet_refuse(stranger, LOCO_TAKEN);
+        control_refuse(stranger, LOCO_TAKEN);
         return;
     }
-    struct tcp_peer *p = tcp_admit_link(n, stranger->end.fd, &g);
-    const int fd = p ? tcp_take_socket(n->tcp, &stranger->end) : -1;
-    tcp_connection_drop(stranger);
+    struct control_peer *p = tcp_admit_link(n, stranger->end.fd, &g);
+    const int fd = p ? control_take_socket(&n->tcp->control, &stranger->end) : -1;
+    control_connection_drop(stranger);
     if (p && greet_welcome_lane(n, p, fd))
         close(fd);
 }
@@ -116,7 +118,7 @@ static int greet_may_wait(const struct tcp_link *l, uint64_t lost_at, uint64_t u
 /* Waits until the kernel has connected. */
 static int greet_await_connection(const struct tcp_link *l, int fd, uint64_t until)
 {
-    const uint64_t lost_at = tcp_now() + tcp_timeout_ns(l->node->tcp);
+    const uint64_t lost_at = tcp_now() + control_timeout_ns(&l->node->tcp->control);
     struct pollfd look = {.fd = fd, .events = POLLOUT};
     int rc = 0;
 
@@ -124,7 +126,7 @@ static int greet_await_connection(const struct tcp_link *l, int fd, uint64_t unt
         rc = greet_may_wait(l, lost_at, until);
     if (rc)
         return rc;
-    return tcp_connect_error(fd) ? -ECONNRESET : 0;
+    return control_connect_error(fd) ? -ECONNRESET : 0;
 }
 
 /* The links to the peer of this one, with it; with the fabric's lock held. */
@@ -137,6 +139,22 @@ static unsigned greet_links_of(const struct tcp_link *l)
     return count;
 }
 
+/* The connection to the link's peer, unless that peer is lost. */
+static struct tcp_connection *greet_connection_of(const struct tcp_link *l)
+{
+    struct tcp_connection *c = tcp_connection_to(l->node, l->base.peer);
+
+    return c && control_is_up(&c->control) && c->arenas == l->arenas ? c : NULL;
+}
+
+void tcp_link_failed(const struct tcp_link *l)
+{
+    struct tcp_connection *c = greet_connection_of(l);
+
+    if (c)
+        control_doubt(&c->control);
+}
+
 /* Fills in the link's greeting, and finds the process that it leads to. Returns 0, -ECONNRESET, or
  * -ENOSPC if the peer would accept no further link. */
 static int greet_prepare_link(struct tcp_link *l, struct control_greeting *g, uint64_t *process)
@@ -144,17 +162,17 @@ static int greet_prepare_link(struct tcp_link *l, struct control_greeting *g, ui
     struct tcp_node *n = l->node;
     struct loco_key key;
 
-    pthread_mutex_lock(&n->tcp->lock);
-    struct tcp_connection *c = n->peers[l->base.peer].connection;
-    int rc = tcp_is_up(c) && c->arenas == l->arenas ? 0 : -ECONNRESET;
+    pthread_mutex_lock(&n->tcp->control.lock);
+    struct tcp_connection *c = greet_connection_of(l);
+    int rc = c ? 0 : -ECONNRESET;
     if (!rc && (c->link_number == TCP_LINKS_MAX || greet_links_of(l) > TCP_TARGETS_MAX))
         rc = -ENOSPC;
     if (!rc) {
-        key = c->greet.links;
+        key = c->control.greet.links;
         g->number = c->link_number++;
-        *process = c->greet.process;
+        *process = c->control.greet.process;
     }
-    pthread_mutex_unlock(&n->tcp->lock);
+    pthread_mutex_unlock(&n->tcp->control.lock);
     if (rc)
         return rc;
     g->nonce = greet_nonce_of_link(g->number);
@@ -167,7 +185,7 @@ static int greet_prepare_link(struct tcp_link *l, struct control_greeting *g, ui
 static int greet_await_answer(const struct tcp_link *l, int fd, struct control_greeting *g,
                               uint64_t until)
 {
-    const uint64_t lost_at = tcp_now() + tcp_timeout_ns(l->node->tcp);
+    const uint64_t lost_at = tcp_now() + control_timeout_ns(&l->node->tcp->control);
     struct pollfd look = {.fd = fd, .events = POLLIN};
     size_t in = 0;
 
@@ -182,7 +200,7 @@ static int greet_await_answer(const struct tcp_link *l, int fd, struct control_g
             return -ECONNRESET;
         in += got > 0 ? (size_t)got : 0;
     }
-    return control_is_alike(&l->node->self, g) ? 0 : -ECONNRESET;
+    return control_is_alike(&l->node->control.self, g) ? 0 : -ECONNRESET;
 }
 
 /* Returns 0, -ECONNRESET, -ETIMEDOUT, or -EAGAIN when the other process makes the lane. */
@@ -205,7 +223,7 @@ static int greet_lane(const struct tcp_link *l, int fd, const struct control_gre
 static int greet_connect_lane(struct tcp_link *l, const struct control_greeting *g,
                               uint64_t process, uint64_t until)
 {
-    int fd = tcp_connect_start(l->node, l->base.peer);
+    int fd = control_connect_start(&l->node->control, l->base.peer);
 
     if (fd < 0)
         return fd == -EMFILE || fd == -ENFILE ? fd : -ECONNRESET;
@@ -222,11 +240,11 @@ static void greet_return_number(const struct tcp_link *l)
 {
     struct tcp_node *n = l->node;
 
-    pthread_mutex_lock(&n->tcp->lock);
-    struct tcp_connection *c = n->peers[l->base.peer].connection;
-    if (tcp_is_up(c) && c->arenas == l->arenas)
+    pthread_mutex_lock(&n->tcp->control.lock);
+    struct tcp_connection *c = greet_connection_of(l);
+    if (c)
         c->link_number--;
-    pthread_mutex_unlock(&n->tcp->lock);
+    pthread_mutex_unlock(&n->tcp->control.lock);
 }
 
 static int greet_join_lane(struct tcp_link *l, struct tcp_lane *lane,
@@ -241,9 +259,9 @@ static int greet_join_lane(struct tcp_link *l, struct tcp_lane *lane,
 
 static void greet_note_call(struct tcp *t, uint64_t process)
 {
-    pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(&t->control.lock);
     t->calls = process;
-    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_unlock(&t->control.lock);
 }
 
 /* After the note, calls of the other process are refused. If it called before, its call has made a
@@ -264,16 +282,17 @@ static int greet_find_or_connect(struct tcp_link *l, struct control_greeting *g,
 /* The link could not be opened, so the peer may be lost. */
 static void greet_doubt_peer(const struct tcp_link *l)
 {
-    pthread_mutex_lock(&l->node->tcp->lock);
-    tcp_link_failed(l->node, l->base.peer, l->arenas);
-    pthread_mutex_unlock(&l->node->tcp->lock);
+    pthread_mutex_lock(&l->node->tcp->control.lock);
+    tcp_link_failed(l);
+    pthread_mutex_unlock(&l->node->tcp->control.lock);
 }
 
 /* With `connecting` held. */
 static int greet_link(struct tcp_link *l, uint64_t until)
 {
-    struct control_greeting g = control_greeting_make(&l->node->self, l->base.peer, CONTROL_LINK);
-    const uint64_t lost_at = tcp_now() + tcp_timeout_ns(l->node->tcp);
+    struct control_greeting g =
+        control_greeting_make(&l->node->control.self, l->base.peer, CONTROL_LINK);
+    const uint64_t lost_at = tcp_now() + control_timeout_ns(&l->node->tcp->control);
     struct loco_wait wait = {.until = until};
     uint64_t process;
     int rc = greet_prepare_link(l, &g, &process);
@@ -284,7 +303,7 @@ static int greet_link(struct tcp_link *l, uint64_t until)
         rc = greet_may_wait(l, lost_at, until);
         if (rc)
             return rc;
-        loco_host_relax(&l->node->base, &wait);
+        loco_host_relax(&l->node->control.base, &wait);
     }
     return atomic_load(&l->broken) ? -ECONNRESET : rc;
 }

@@ -4,15 +4,11 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <sys/epoll.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tcp_internal.h"
 
 enum {
-    AT_ONCE = 64,
     CALL_MS = 25,
     ASIDE_MAX_MS = 8,
     KEPT_OUT_MAX = 1000,
@@ -22,134 +18,22 @@ enum {
 
 static const uint64_t OVERDUE_NS = 50000000;
 
-int tcp_watch(struct tcp *t, struct tcp_end *end, uint32_t events)
-{
-    struct epoll_event event = {.events = events, .data.ptr = end};
-    const uint32_t before = end->events;
-    const int operation = !before ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
-
-    if (before == events)
-        return 0;
-    end->events = events;
-    return epoll_ctl(t->epoll, operation, end->fd, &event) ? -errno : 0;
-}
-
-int tcp_take_socket(struct tcp *t, struct tcp_end *end)
-{
-    const int fd = end->fd;
-
-    epoll_ctl(t->epoll, EPOLL_CTL_DEL, fd, NULL);
-    end->fd = -1;
-    return fd;
-}
-
-void tcp_bury(struct tcp *t, struct tcp_end *end)
-{
-    if (end->fd >= 0)
-        close(tcp_take_socket(t, end));
-    end->next = t->dead;
-    t->dead = end;
-}
-
-/* At the end of a turn, when no event names them any more. */
-static void service_free_dead(struct tcp *t)
-{
-    while (t->dead) {
-        struct tcp_end *end = t->dead;
-        t->dead = end->next;
-        free(end);
-    }
-}
-
-static void service_serve(struct tcp_end *end)
-{
-    struct tcp_connection *c = (struct tcp_connection *)end;
-
-    if (end->fd < 0)
-        return;
-    struct tcp *t = end->node->tcp;
-    pthread_mutex_lock(&t->lock);
-    if (end->role == TCP_LISTENER)
-        tcp_accept(end->node);
-    else if (c->established)
-        tcp_hear(c);
-    else
-        tcp_greet(c);
-    pthread_mutex_unlock(&t->lock);
-}
-
-/* --- looking after nodes: with the lock held ------------------------------------------------ */
-
-static void service_end_node(struct tcp_node *n)
-{
-    for (uint32_t id = 0; id < n->base.count; id++) {
-        struct tcp_peer *p = &n->peers[id];
-        tcp_targets_drop(n, p);
-        if (p->connection)
-            tcp_connection_drop(p->connection);
-    }
-    tcp_tell(n->quiet);
-    n->quiet = NULL;
-}
-
-/* Returns whether the node is to be looked after again soon. Takes it off the list when it has
- * left. */
-static bool service_tend_node(struct tcp_node **at, uint64_t now)
-{
-    struct tcp_node *n = *at;
-
-    if (atomic_load(&n->closing) && !n->leave_by)
-        tcp_leave(n, now);
-    bool soon = tcp_tend_strangers(n, now);
-    soon |= tcp_tend_listener(n, now);
-    soon |= tcp_tend_peers(n, now);
-    if (!n->leave_by)
-        return soon;
-    if (!tcp_has_left(n, now))
-        return true;
-    *at = n->next;
-    service_end_node(n);
-    return false;
-}
-
-/* Returns when to look after the nodes again. */
-static uint64_t service_tend(struct tcp *t, uint64_t now)
-{
-    bool soon = false;
-
-    pthread_mutex_lock(&t->lock);
-    tcp_tend_lanes(t);
-    for (struct tcp_node **at = &t->nodes; *at;) {
-        struct tcp_node *n = *at;
-        soon |= service_tend_node(at, now);
-        if (*at == n)
-            at = &n->next;
-    }
-    pthread_mutex_unlock(&t->lock);
-    return now + (soon ? CALL_MS * TCP_MS : tcp_timeout_ns(t) / 8);
-}
-
 /* --- one turn of serving: with `serving` held ------------------------------------------------ */
 
 static void service_turn(struct tcp *t, uint64_t now)
 {
-    struct epoll_event events[AT_ONCE];
-    uint64_t turns;
+    struct control *ctl = &t->control;
 
-    const int count = epoll_wait(t->epoll, events, AT_ONCE, 0);
-    for (int i = 0; i < count; i++) {
-        if (events[i].data.ptr)
-            service_serve(events[i].data.ptr);
-        else if (read(t->wake, &turns, sizeof turns) < 0)
-            continue;
-    }
+    control_serve(ctl);
     /* The wakes were read before this, so a node that becomes due from here on wakes the service
      * again. */
-    if (atomic_exchange(&t->due, false) || now >= t->tend_at) {
+    if (atomic_exchange(&ctl->due, false) || now >= t->tend_at) {
         tcp_look_after_lanes(t);
-        t->tend_at = service_tend(t, now);
+        tcp_tend_lanes(t);
+        t->tend_at =
+            now + (control_tend(ctl, now) ? CALL_MS * CONTROL_MS : control_timeout_ns(ctl) / 8);
     }
-    service_free_dead(t);
+    control_free_dead(ctl);
 }
 
 /* --- serving while a thread waits ------------------------------------------------------------ */
@@ -205,15 +89,15 @@ void tcp_serve_in_wait(struct tcp *t, struct tcp_lane *lane)
  * would only take the core from those threads. */
 static bool service_stands_aside(const struct tcp *t, uint64_t now, unsigned aside_ms)
 {
-    return now <
-           atomic_load_explicit(&t->served_ns, memory_order_relaxed) + (uint64_t)aside_ms * TCP_MS;
+    return now < atomic_load_explicit(&t->served_ns, memory_order_relaxed) +
+                     (uint64_t)aside_ms * CONTROL_MS;
 }
 
 /* Sleeps until it is time to check whether waiting threads still serve the lanes; each time twice
  * as long as before. Returns whether something came over a control connection. */
 static bool service_rest_aside(const struct tcp *t, unsigned left_ms, unsigned *aside_ms)
 {
-    struct pollfd control = {.fd = t->epoll, .events = POLLIN};
+    struct pollfd control = {.fd = t->control.epoll, .events = POLLIN};
     const unsigned rest_ms = left_ms < *aside_ms ? left_ms : *aside_ms;
 
     *aside_ms = *aside_ms < ASIDE_MAX_MS ? 2 * *aside_ms : ASIDE_MAX_MS;
@@ -237,7 +121,7 @@ static void service_rest(struct tcp *t, struct tcp_looks *looks)
     uint64_t now;
 
     while ((now = tcp_now()) < t->tend_at) {
-        const unsigned left_ms = (unsigned)((t->tend_at - now + TCP_MS - 1) / TCP_MS);
+        const unsigned left_ms = (unsigned)((t->tend_at - now + CONTROL_MS - 1) / CONTROL_MS);
         const bool aside = service_stands_aside(t, now, aside_ms);
         looks->count = 0;
         if (aside ? service_rest_aside(t, left_ms, &aside_ms)

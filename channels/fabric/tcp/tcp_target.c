@@ -14,7 +14,8 @@
 
 /* --- the other ends of links: with the fabric's lock held ------------------------------------ */
 
-void tcp_target_add(struct tcp_lane *lane, uint16_t index, struct tcp_node *n, struct tcp_peer *p)
+void tcp_target_add(struct tcp_lane *lane, uint16_t index, struct tcp_node *n,
+                    struct control_peer *p)
 {
     lane->targets[index] = (struct tcp_target){.node = n, .peer = p};
     p->target_count++;
@@ -27,7 +28,7 @@ static void target_drop(struct tcp_target *t)
     *t = (struct tcp_target){0};
 }
 
-void tcp_targets_drop(const struct tcp_node *n, const struct tcp_peer *p)
+void tcp_targets_drop(const struct tcp_node *n, const struct control_peer *p)
 {
     struct tcp_lane *lane = p->target_count ? atomic_load(&n->tcp->lanes) : NULL;
 
@@ -147,25 +148,25 @@ static const struct tcp_target *target_find(const struct tcp_lane *lane, uint16_
 
 static void target_refuse(const struct tcp_lane *lane, const struct tcp_request *r)
 {
-    pthread_mutex_lock(&lane->tcp->lock);
+    pthread_mutex_lock(&lane->tcp->control.lock);
     const struct tcp_target *t = target_find(lane, r->link);
     if (t)
-        tcp_warn(
-            t->node,
+        control_warn(
+            &t->node->control,
             "node %u: node %u asked for memory that it was not given, or for what no node asks",
-            t->node->base.id, t->peer->id);
+            t->node->control.base.id, t->peer->id);
     if (t && t->peer->connection)
-        tcp_connection_end(t->peer->connection);
-    pthread_mutex_unlock(&lane->tcp->lock);
+        control_connection_end(t->peer->connection);
+    pthread_mutex_unlock(&lane->tcp->control.lock);
 }
 
 static struct tcp_node *target_find_node(const struct tcp *t, uint32_t id)
 {
-    struct tcp_node *n = t->nodes;
+    struct control_node *n = t->control.nodes;
 
     while (n && (n->base.id != id || n->leave_by))
         n = n->next;
-    return n;
+    return (struct tcp_node *)n;
 }
 
 /* Opens another link of the lane. Returns false for a greeting that no node sends. A link of a lost
@@ -178,20 +179,20 @@ static bool target_open(struct tcp_lane *lane, uint16_t index, const unsigned ch
     if (g.magic != TCP_MAGIC || g.version != TCP_VERSION || g.step != CONTROL_LINK ||
         lane->targets[index].node)
         return false;
-    pthread_mutex_lock(&lane->tcp->lock);
+    pthread_mutex_lock(&lane->tcp->control.lock);
     struct tcp_node *n = target_find_node(lane->tcp, g.to);
-    struct tcp_peer *p = n ? tcp_admit_link(n, lane->fd, &g) : NULL;
+    struct control_peer *p = n ? tcp_admit_link(n, lane->fd, &g) : NULL;
     if (p)
         tcp_target_add(lane, index, n, p);
-    pthread_mutex_unlock(&lane->tcp->lock);
+    pthread_mutex_unlock(&lane->tcp->control.lock);
     return true;
 }
 
 static bool target_close(struct tcp_lane *lane, uint16_t index)
 {
-    pthread_mutex_lock(&lane->tcp->lock);
+    pthread_mutex_lock(&lane->tcp->control.lock);
     target_drop(&lane->targets[index]);
-    pthread_mutex_unlock(&lane->tcp->lock);
+    pthread_mutex_unlock(&lane->tcp->control.lock);
     return true;
 }
 
@@ -332,7 +333,8 @@ void tcp_lane_serve(struct tcp_lane *lane)
         tcp_lane_send_answers(lane);
     const bool owes = atomic_load_explicit(&lane->owes, memory_order_relaxed);
     if (owes && !lane->owed)
-        tcp_wake(lane->tcp); /* if no other thread waits for room, the service thread does */
+        control_wake(
+            &lane->tcp->control); /* if no other thread waits for room, the service thread does */
     lane->owed = owes;
 }
 
@@ -368,7 +370,7 @@ void tcp_looks_gather(struct tcp_looks *looks, const struct tcp *t)
     if (!looks->room)
         looks_make_room(looks);
     if (looks->room)
-        looks->at[looks->count++] = (struct pollfd){.fd = t->epoll, .events = POLLIN};
+        looks->at[looks->count++] = (struct pollfd){.fd = t->control.epoll, .events = POLLIN};
     for (struct tcp_lane *lane = atomic_load_explicit(&t->lanes, memory_order_acquire); lane;
          lane = lane->next) {
         if (lane->fd < 0 || atomic_load_explicit(&lane->broken, memory_order_relaxed))
@@ -409,10 +411,10 @@ static void target_end_lane(struct tcp_lane *lane)
 {
     struct tcp *t = lane->tcp;
 
-    pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(&t->control.lock);
     for (unsigned i = 0; i < TCP_LINKS_MAX; i++)
         target_drop(&lane->targets[i]);
-    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_unlock(&t->control.lock);
     pthread_mutex_lock(&lane->lock);
     close(lane->fd);
     lane->fd = -1;

@@ -10,14 +10,8 @@
  * is opening a lane at the same time. The greetings of other links follow a request that says the
  * index, and are not answered.
  *
- * After the greetings, a control connection carries messages, each with a head:
- *
- * here    the first message, by the caller, when the other side has proven itself. The other side
- *         sends nothing before that
- * arena   the size of an arena of the sender, before any control message that names it
- * core    a control message of the core
- * alive   the sender is there, and has nothing else to say
- * bye     the last message: the node leaves in order
+ * A control connection (control/control.h) also carries notices: the size of an arena of the
+ * sender, before any message of the core that names it.
  *
  * A lane carries requests in both directions: a write is followed by its bytes, an atomic by its
  * operands. Between them are the answers to the requests of the other end: the bytes of a read, the
@@ -32,9 +26,7 @@
 
 #include "../../control/wire.h"
 
-enum { TCP_MAGIC = 0x4c4f4354, TCP_VERSION = 3, TCP_MESSAGE_MAX = 4096 };
-
-enum tcp_kind { TCP_HERE = 1, TCP_ARENA, TCP_CORE, TCP_ALIVE, TCP_BYE };
+enum { TCP_MAGIC = 0x4c4f4354, TCP_VERSION = 3 };
 
 struct tcp_arena_notice {
     uint32_t number, zero;
