@@ -250,7 +250,8 @@ Test(scenario_mistakes, quantities_of_models)
     ONLY(CONVERTERS("    parameters: {voltage: 0.5}\n"),
          "FILE:9:18: unknown key 'voltage' in components.converter.parameters of a buck; allowed: "
          "inductance_h, capacitance_f, inductor_resistance_ohm, switch_resistance_ohm, esr_ohm, "
-         "duty, input_voltage_v, load_ohm, enable");
+         "diode_drop_v, source_resistance_ohm, saturation_current_a, saturated_inductance_h, duty, "
+         "input_voltage_v, load_ohm, enable");
     ONLY(CONVERTERS("    initial: {voltage: 1}\n"),
          "FILE:9:15: unknown key 'voltage' in components.converter.initial of a buck (did you mean "
          "'voltage_v'?); allowed: current_a, voltage_v");
@@ -324,7 +325,9 @@ Test(scenario_mistakes, override_names_what_its_plant_lacks)
                     "      - {id: 1, parameters: {switching_frequency_hz: 100e3}}\n"),
          "FILE:11:54: unknown key 'switching_frequency_hz' in components.converter.parameters of a "
          "buck; allowed: inductance_h, capacitance_f, inductor_resistance_ohm, "
-         "switch_resistance_ohm, esr_ohm, duty, input_voltage_v, load_ohm, enable");
+         "switch_resistance_ohm, esr_ohm, diode_drop_v, source_resistance_ohm, "
+         "saturation_current_a, "
+         "saturated_inductance_h, duty, input_voltage_v, load_ohm, enable");
 }
 
 Test(scenario_mistakes, plant_that_refuses_its_parameters)

@@ -91,7 +91,7 @@ Test(signals, quantiser_rounds_to_the_nearest_code)
     cr_expect_eq(answer(&rig, 2.6), 3);
     cr_expect_eq(answer(&rig, -9), -1);
     cr_expect_eq(answer(&rig, 9), 6);
-    cr_expect_eq(answer(&rig, NAN), -1);
+    cr_expect(isnan(answer(&rig, NAN)));
     rig_end(&rig);
     expect_refused("quantiser", (const double[]){3, 1, 0});
 }
