@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../channels/fabric/host_time.h"
 #include "../base/pool.h"
+#include "../run/clock.h"
 #include "../run/links.h"
 #include "rendezvous_internal.h"
 #include "signals.h"
@@ -162,7 +162,7 @@ void rendezvous_names(const struct hil_rendezvous *r, const unsigned char *bits,
 
 int rendezvous_wait_on(struct hil_rendezvous *r, const char *for_what)
 {
-    const uint64_t now = loco_host_clock(NULL);
+    const uint64_t now = hil_clock_monotonic();
 
     if (hil_signal_status())
         return -EINTR;
@@ -237,8 +237,8 @@ static void rendezvous_begin(struct hil_rendezvous *r, const struct hil_rendezvo
     r->place = *place;
     snprintf(r->where, sizeof r->where, "%s, port %u", place->host, place->port);
     strftime(r->since, sizeof r->since, "%H:%M:%S", localtime_r(&now, &local));
-    r->look_ns = loco_host_clock(NULL) + 2 * SECOND_NS;
-    r->until_ns = loco_host_clock(NULL) + r->config.wait_s * SECOND_NS;
+    r->look_ns = hil_clock_monotonic() + 2 * SECOND_NS;
+    r->until_ns = hil_clock_monotonic() + r->config.wait_s * SECOND_NS;
 }
 
 static int rendezvous_open(struct hil_rendezvous *r)
@@ -366,7 +366,7 @@ int hil_rendezvous_clock(struct hil_rendezvous *r, struct hil_machine_clock *clo
 {
     if (!r->serves && !r->alone)
         return rendezvous_ask_clock(r, clock);
-    *clock = (struct hil_machine_clock){.known = true, .compared_ns = loco_host_clock(NULL)};
+    *clock = (struct hil_machine_clock){.known = true, .compared_ns = hil_clock_monotonic()};
     return 0;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../channels/fabric/host_time.h"
+#include "../run/clock.h"
 #include "rendezvous_internal.h"
 
 enum {
@@ -148,7 +148,7 @@ static int client_hear(struct hil_rendezvous *r, const struct loco_control_messa
 static int client_await(struct loco_connection *connection, struct loco_control_message *m,
                         uint64_t most_ns)
 {
-    const int rc = loco_connection_await(connection, m, loco_host_clock(NULL) + most_ns);
+    const int rc = loco_connection_await(connection, m, hil_clock_monotonic() + most_ns);
 
     return rc > 0 || rc == -EAGAIN || rc == -EBADMSG ? rc : -ECONNRESET;
 }
@@ -229,14 +229,14 @@ bool rendezvous_is_lost(struct hil_rendezvous *r)
 
 static int client_ask_once(struct loco_connection *connection, struct hil_machine_clock *clock)
 {
-    const uint64_t asked_ns = loco_host_clock(NULL);
+    const uint64_t asked_ns = hil_clock_monotonic();
     struct hil_clock_reading there = {0};
     struct loco_control_message m;
 
     if (!rendezvous_post(connection, RENDEZVOUS_CLOCK, &there, sizeof there) ||
         client_await(connection, &m, CLIENT_ANSWER_NS) < 0)
         return -ECONNRESET;
-    const uint64_t heard_ns = loco_host_clock(NULL);
+    const uint64_t heard_ns = hil_clock_monotonic();
     if (m.kind != RENDEZVOUS_CLOCK || m.size != sizeof there)
         return -EBADMSG;
     memcpy(&there, m.body, sizeof there);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../channels/fabric/host_time.h"
+#include "../run/clock.h"
 #include "rendezvous_internal.h"
 
 enum {
@@ -395,7 +395,7 @@ static uint32_t server_missing(const struct hil_rendezvous *r, unsigned char *bi
 
 static void server_tell_missing(struct hil_rendezvous *r, const unsigned char *bits)
 {
-    const uint64_t now = loco_host_clock(NULL);
+    const uint64_t now = hil_clock_monotonic();
 
     for (struct rendezvous_guest *g = r->guests; g; g = g->next) {
         if (!g->nodes || now < g->tell_ns)

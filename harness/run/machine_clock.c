@@ -3,7 +3,7 @@
 #include <sys/timex.h>
 #include <time.h>
 
-#include "../../channels/fabric/host_time.h"
+#include "clock.h"
 
 /* Two clocks that are read one after the other are read within this time. */
 enum { READING_NS = 1000 };
@@ -21,10 +21,10 @@ struct hil_clock_reading hil_clock_read(void)
 {
     struct timespec day;
     struct hil_clock_reading r = {.day_about_ns = clock_error_of_day()};
-    const uint64_t before = loco_host_clock(NULL);
+    const uint64_t before = hil_clock_monotonic();
 
     clock_gettime(CLOCK_REALTIME, &day);
-    r.steady_ns = before + (loco_host_clock(NULL) - before) / 2;
+    r.steady_ns = before + (hil_clock_monotonic() - before) / 2;
     r.day_ns = (uint64_t)day.tv_sec * 1000000000 + (uint64_t)day.tv_nsec;
     return r;
 }
