@@ -17,7 +17,9 @@
  *      coherence = |sum of I conj O|^2 / (sum of |I|^2 sum of |O|^2)
  *
  * The margins are the least of all places where T passes a gain of 1, or a phase of -180 degrees.
- * Between two frequencies gain and phase are on straight lines over the logarithm of the frequency.
+ * As the loop settles, each is a distance: by how much the phase or the gain may change, up or
+ * down. Between two frequencies gain and phase are on straight lines over the logarithm of the
+ * frequency.
  */
 #include <complex.h>
 #include <errno.h>
@@ -133,22 +135,30 @@ static double analyser_passes(double before, double now, double level)
     return (level - before) / (now - before);
 }
 
+/* The phase between these two, or next below the greater one, at which the loop is -1. */
+static double analyser_half_turn(double before_deg, double now_deg)
+{
+    return 360 * floor((fmax(before_deg, now_deg) + 180) / 360) - 180;
+}
+
 static void analyser_margins(struct analyser *a, double before_hz, double gain_db, double phase_deg)
 {
     double *out = a->out;
     const double at_gain = analyser_passes(out[ANALYSER_GAIN], gain_db, 0);
-    const double at_phase = analyser_passes(out[ANALYSER_PHASE], phase_deg, -180);
+    const double at_phase = analyser_passes(out[ANALYSER_PHASE], phase_deg,
+                                            analyser_half_turn(out[ANALYSER_PHASE], phase_deg));
 
     if (isfinite(at_gain)) {
         const double phase = out[ANALYSER_PHASE] + at_gain * (phase_deg - out[ANALYSER_PHASE]);
-        if (180 + phase < out[ANALYSER_PHASE_MARGIN]) {
-            out[ANALYSER_PHASE_MARGIN] = 180 + phase;
+        const double margin = fabs(remainder(180 + phase, 360));
+        if (margin < out[ANALYSER_PHASE_MARGIN]) {
+            out[ANALYSER_PHASE_MARGIN] = margin;
             out[ANALYSER_CROSSOVER] = before_hz * pow(a->frequency_hz / before_hz, at_gain);
         }
     }
     if (isfinite(at_phase)) {
         const double gain = out[ANALYSER_GAIN] + at_phase * (gain_db - out[ANALYSER_GAIN]);
-        out[ANALYSER_GAIN_MARGIN] = fmin(out[ANALYSER_GAIN_MARGIN], -gain);
+        out[ANALYSER_GAIN_MARGIN] = fmin(out[ANALYSER_GAIN_MARGIN], fabs(gain));
     }
 }
 

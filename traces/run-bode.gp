@@ -41,7 +41,7 @@ set format x '%.10g'
 set xlabel 'frequency (Hz)' offset 0,0.3 textcolor rgb ink
 set ytics 45
 if (of_loop) { set arrow 2 from graph 0, first -180 to graph 1, first -180 nohead back linewidth 0.8 linecolor rgb pale }
-if (crossover > 0) { set arrow 3 from crossover, first -180 to crossover, first -180 + phase_margin heads size screen 0.006, 20 front linewidth 1.2 linecolor rgb '#a06000' }
+if (crossover > 0) { set arrow 3 from crossover, first margin_from to crossover, first margin_to heads size screen 0.006, 20 front linewidth 1.2 linecolor rgb '#a06000' }
 plot points using 1:3 with lines linewidth 1.4 linecolor rgb '#cf4f0b', \
      '' using 1:(coherent(column(3))) with points pt 7 ps 0.5 linecolor rgb '#cf4f0b', \
      '' using 1:(doubtful(column(3))) with points pt 6 ps 0.8 linecolor rgb '#c62f2f'

@@ -4,9 +4,28 @@
 
 #include "figure.h"
 
-static void bode_margin(struct hil_figure *figure, const char *variable, double value)
+/* The phase at a frequency, on the line between the readings around it. */
+static double bode_phase(const struct hil_bode *b, double hz)
 {
-    fprintf(figure->values, "%s = %.9g\n", variable, isfinite(value) ? value : 0);
+    for (unsigned i = 1; i < b->count; i++) {
+        const struct hil_bode_reading *r = &b->readings[i - 1], *next = &b->readings[i];
+        if (hz <= next->frequency_hz)
+            return r->phase_deg + (next->phase_deg - r->phase_deg) * log(hz / r->frequency_hz) /
+                                      log(next->frequency_hz / r->frequency_hz);
+    }
+    return NAN;
+}
+
+/* The margin is drawn from where the loop would be -1 to its phase. */
+static void bode_crossover(struct hil_figure *figure, const struct hil_bode *b)
+{
+    const double phase = isfinite(b->crossover_hz) ? bode_phase(b, b->crossover_hz) : NAN;
+
+    if (isfinite(phase))
+        fprintf(figure->values, "crossover = %.9g\nmargin_from = %.9g\nmargin_to = %.9g\n",
+                b->crossover_hz, phase - remainder(180 + phase, 360), phase);
+    else
+        fputs("crossover = 0\n", figure->values);
 }
 
 static void bode_words(char *text, size_t size, const struct hil_bode *b)
@@ -40,8 +59,7 @@ int hil_plot_bode(const char *dir, const struct hil_bode *b, FILE *messages)
         fprintf(figure.values, "x_from = %.9g\nx_to = %.9g\n", b->readings[0].frequency_hz,
                 b->readings[b->count - 1].frequency_hz);
     fprintf(figure.values, "of_loop = %d\n", b->of_loop);
-    bode_margin(&figure, "crossover", b->crossover_hz);
-    bode_margin(&figure, "phase_margin", b->phase_margin_deg);
+    bode_crossover(&figure, b);
     FILE *data = hil_figure_data(&figure, "points", 1);
     for (unsigned i = 0; data && i < b->count; i++)
         fprintf(data, "%.9g %.9g %.9g %.9g\n", b->readings[i].frequency_hz, b->readings[i].gain_db,

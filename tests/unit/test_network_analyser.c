@@ -104,6 +104,50 @@ Test(network_analyser, finds_both_margins_of_a_loop_that_is_late)
     rig_end(&rig);
 }
 
+/* Of a loop that is stable only while its gain is high: k (s + a)^2 / s^3. */
+static double complex conditional_at(double k, double a, double hz)
+{
+    const double complex s = (cexp(I * 2 * pi * hz * period_s) - 1) / period_s;
+
+    return k * (s + a) * (s + a) / (s * s * s);
+}
+
+/* Its gain where it is a negative number, and how far its phase is from that where its gain is 1.
+ */
+static void conditional_margins(double k, double a, double *gain_db, double *phase_deg)
+{
+    for (double hz = 20; hz < 1000; hz *= 1.00001) {
+        const double complex now = conditional_at(k, a, hz),
+                             next = conditional_at(k, a, 1.00001 * hz);
+        if (creal(now) < 0 && cimag(now) > 0 && cimag(next) <= 0)
+            *gain_db = 20 * log10(cabs(now));
+        if (cabs(now) > 1 && cabs(next) <= 1)
+            *phase_deg = fabs(carg(-now)) * 180 / pi;
+    }
+}
+
+Test(network_analyser, margins_are_distances_in_both_directions)
+{
+    const double parameters[] = {20, 2000, 80, 0.1, 20, 5, 3, 0, 0, 0, 0, 100};
+    const double a = 2 * pi * 100, k = 2 * a;
+    struct rig rig = rig_open("network_analyser", parameters, NULL, period_s);
+    double x[3] = {0}, gain_db = 0, margin_deg = 0;
+
+    for (unsigned n = 0; n < 4000000 && !rig.out[DONE]; n++) {
+        rig.in[0] = -k * (x[0] + 2 * a * x[1] + a * a * x[2]);
+        rig_step(&rig);
+        x[2] += period_s * x[1];
+        x[1] += period_s * x[0];
+        x[0] += period_s * rig.out[OUTPUT];
+    }
+    conditional_margins(k, a, &gain_db, &margin_deg);
+    cr_expect_eq(rig.out[DONE], 1);
+    cr_expect(gain_db > 10 && margin_deg > 20, "%g, %g", gain_db, margin_deg);
+    cr_expect_float_eq(rig.out[GAIN_MARGIN], gain_db, 0.2);
+    cr_expect_float_eq(rig.out[PHASE_MARGIN], margin_deg, 1);
+    rig_end(&rig);
+}
+
 /* The response of the plant alone, from a time on, with a sine that is a share of the input. */
 Test(network_analyser, reads_a_response_from_a_time_on)
 {
