@@ -62,8 +62,8 @@ static int component_open(struct component *c, const struct hil_config *config)
     if (config->real_time)
         cir_pool_fill(&c->circuit->stage.pool);
     if (d->parameters.count && !config->trial)
-        rc = cir_tuner_open(&c->tuner, c->circuit, c->inputs, config->real_time, config->log,
-                            config->log_arg);
+        rc = cir_tuner_open(&c->tuner, c->circuit, c->parameters, c->inputs, config->real_time,
+                            config->log, config->log_arg);
     return rc;
 }
 
@@ -103,7 +103,7 @@ static int component_step(void *self, uint64_t t_ns, const double *in, double *o
     struct component *c = self;
 
     if (c->tuner)
-        cir_tuner_take(c->tuner, &c->circuit);
+        cir_tuner_take(c->tuner, c->parameters, &c->circuit);
     struct cir_stage *stage = &c->circuit->stage;
     stage->start_s = fmax((double)t_ns * 1e-9 - stage->pool.maker.period_s, 0);
     int rc = cir_stage_latch(stage, in);

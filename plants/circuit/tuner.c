@@ -10,8 +10,9 @@
 
 enum { LOOK_NS = 1000000 };
 
-/* The loop owns the tuner while it is IDLE or MADE, the thread while it is ASKED or SPENT. */
-enum state { IDLE, ASKED, MADE, SPENT };
+/* The loop owns the tuner while it is IDLE, MADE or REFUSED, the thread while it is ASKED or SPENT.
+ */
+enum state { IDLE, ASKED, MADE, REFUSED, SPENT };
 
 struct cir_tuner {
     const struct cir_text *text;
@@ -21,9 +22,9 @@ struct cir_tuner {
     hil_log_fn *log;
     void *log_arg;
     bool real_time;
-    double *wanted;               /* the parameters, as the loop has them */
-    bool waits;                   /* they are not yet asked for */
+    bool waits;                   /* there are parameters that are not yet asked for */
     double *parameters;           /* of the circuit that is asked for */
+    double *good;                 /* of the circuit that runs */
     struct cir_assembly *circuit; /* that is ready, or that is spent */
     _Atomic int state;
     atomic_bool ends;
@@ -55,7 +56,7 @@ static void *run(void *arg)
     while (!atomic_load(&t->ends)) {
         const int state = atomic_load(&t->state);
         if (state == ASKED) {
-            atomic_store(&t->state, make(t, t->parameters, &t->circuit) ? IDLE : MADE);
+            atomic_store(&t->state, make(t, t->parameters, &t->circuit) ? REFUSED : MADE);
         } else if (state == SPENT) {
             cir_assembly_close(t->circuit);
             t->circuit = NULL;
@@ -87,13 +88,14 @@ static int start(struct cir_tuner *t)
 static void release(struct cir_tuner *t)
 {
     cir_assembly_close(t->circuit);
-    free(t->wanted);
     free(t->parameters);
+    free(t->good);
     free(t);
 }
 
-int cir_tuner_open(struct cir_tuner **tuner, const struct cir_assembly *now, const double *inputs,
-                   bool real_time, hil_log_fn *log, void *log_arg)
+int cir_tuner_open(struct cir_tuner **tuner, const struct cir_assembly *now,
+                   const double *parameters, const double *inputs, bool real_time, hil_log_fn *log,
+                   void *log_arg)
 {
     struct cir_tuner *t = calloc(1, sizeof *t);
     int rc = -ENOMEM;
@@ -107,9 +109,11 @@ int cir_tuner_open(struct cir_tuner **tuner, const struct cir_assembly *now, con
     t->log = log;
     t->log_arg = log_arg;
     t->real_time = real_time;
-    t->wanted = malloc(parameter_bytes(t));
     t->parameters = malloc(parameter_bytes(t));
-    if (t->wanted && t->parameters)
+    t->good = malloc(parameter_bytes(t));
+    if (t->good)
+        memcpy(t->good, parameters, parameter_bytes(t));
+    if (t->parameters && t->good)
         rc = real_time ? start(t) : 0;
     if (rc)
         release(t);
@@ -134,7 +138,6 @@ int cir_tuner_ask(struct cir_tuner *t, const double *parameters, struct cir_asse
     struct cir_assembly *made;
 
     if (t->real_time) {
-        memcpy(t->wanted, parameters, parameter_bytes(t));
         t->waits = true;
         return 0;
     }
@@ -146,7 +149,7 @@ int cir_tuner_ask(struct cir_tuner *t, const double *parameters, struct cir_asse
     return 0;
 }
 
-void cir_tuner_take(struct cir_tuner *t, struct cir_assembly **now)
+void cir_tuner_take(struct cir_tuner *t, double *parameters, struct cir_assembly **now)
 {
     const int state = atomic_load(&t->state);
 
@@ -155,9 +158,15 @@ void cir_tuner_take(struct cir_tuner *t, struct cir_assembly **now)
         cir_stage_continue(&t->circuit->stage, &spent->stage);
         *now = t->circuit;
         t->circuit = spent;
+        memcpy(t->good, t->parameters, parameter_bytes(t));
         atomic_store(&t->state, SPENT);
+    } else if (state == REFUSED) {
+        for (unsigned i = 0; i < t->declarations->parameters.count; i++)
+            if (parameters[i] == t->parameters[i]) /* else it was set again */
+                parameters[i] = t->good[i];
+        atomic_store(&t->state, IDLE);
     } else if (state == IDLE && t->waits) {
-        memcpy(t->parameters, t->wanted, parameter_bytes(t));
+        memcpy(t->parameters, parameters, parameter_bytes(t));
         t->waits = false;
         atomic_store(&t->state, ASKED);
     }

@@ -6,7 +6,11 @@
 enum { STAGES = 5, FLIPS_MOST = 2000, STEPS_MOST = 4000000 };
 
 #define SHORTEST 1e-19L
-#define SAME_S   2e-14
+
+/* Steps grow slowly after an edge or a corner: a longer one would pass over two commutations within
+ * some picoseconds, and its estimate would not see them. */
+#define GROWTH 1.2L
+#define SAME_S 2e-14
 
 /* The L-stable method of Hairer and Wanner of order 4. */
 #define GAMMA 0.25L
@@ -367,8 +371,8 @@ static bool go(struct oracle *o, double end_s)
         memcpy(o->state, next, sizeof next);
         for (unsigned i = 0; i < o->count; i++)
             o->peak[i] = fmaxl(o->peak[i], fabsl(next[i]));
-        if (by > 1.3L || by < 1)
-            step = fmaxl(h, last ? step : h) * fminl(by, 4);
+        if (by > 1.1L || by < 1)
+            step = fmaxl(h, last ? step : h) * fminl(by, GROWTH);
     }
     o->step_s = (double)step;
     o->t_s = end_s;

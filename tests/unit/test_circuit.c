@@ -405,7 +405,18 @@ Test(circuit_netlist, can_be_tuned_beside_the_loop)
         rig_step(&rig);
         usleep(100);
     }
+    rig_said[0] = '\0';
+    cr_assert_eq(rig.model->tune(rig.self, 2, 1.5), 0);
+    for (int i = 0; i < 100 || !strstr(rig_said, "coupling of 1.5"); i++) {
+        rig_step(&rig);
+        usleep(100);
+    }
+    rig_step(&rig); /* what was refused does not stand in the way of another */
     cr_assert_eq(rig.model->tune(rig.self, 0, 49), 0);
+    while (fabs(rig.out[0] - 10.0 / 49) > 1e-6) {
+        rig_step(&rig);
+        usleep(100);
+    }
     rig_end(&rig);
 }
 
