@@ -417,6 +417,22 @@ static bool is_passed_over(const char *word)
     return false;
 }
 
+/* What to write instead of a statement that is not taken. */
+static const char *instead_of(const char *word)
+{
+    if (strcmp(word, ".lib") == 0)
+        return ". Instead of .lib write .include FILE";
+    if (strcmp(word, ".func") == 0)
+        return ". Instead of .func write the expression where it is needed";
+    if (word[0] == 'w')
+        return ". Instead of w write a switch S that a gate turns; or take ngspice, as "
+               "ngspice:FILE";
+    if (strchr("mqjbz", word[0]))
+        return ". Instead of a transistor write a switch and a diode; instead of a nonlinear "
+               "source, a linear one; or take ngspice, as ngspice:FILE";
+    return "";
+}
+
 static int expand_statement(struct cir_expander *x, const struct cir_statement *s)
 {
     static const char letters[] = "rlckviefghsd";
@@ -433,12 +449,8 @@ static int expand_statement(struct cir_expander *x, const struct cir_statement *
     if (word[0] == 'x')
         return expand_call(x, s);
     if (!letter)
-        return cir_refuse(
-            x->said, &s->at[0], "found %s; allowed: %s%s", word, elements_allowed,
-            strchr("mqjbzw", word[0])
-                ? ". Instead of a transistor write a switch and a diode; instead of a "
-                  "nonlinear source, a linear one; or take ngspice, as ngspice:FILE"
-                : "");
+        return cir_refuse(x->said, &s->at[0], "found %s; allowed: %s%s", word, elements_allowed,
+                          instead_of(word));
     return take_element(x, s, kinds[letter - letters]);
 }
 

@@ -594,7 +594,9 @@ Test(circuit_netlist, that_has_a_mistake_is_refused_with_its_place)
     expect_refused(SOURCE "D1 a 0 d\n.model d d(is=1e-12)\n", "rs in .model");
     expect_refused(SOURCE "X1 a b part\n", "there is no .subckt part");
     expect_refused(SOURCE ".include nowhere.inc\n", "cir:3:10: there is no file nowhere.inc");
-    expect_refused(SOURCE ".lib a b\n", "found .lib; allowed");
+    expect_refused(SOURCE ".lib a b\n", "Instead of .lib write .include");
+    expect_refused(SOURCE ".func f(x) {x}\n", "Instead of .func write the expression");
+    expect_refused(SOURCE "W1 a 0 V1 w\n", "Instead of w write a switch S");
     expect_refused(SOURCE "R1 a 0 1\n*hiloco v(b): output b_v V b\n", "has no node b");
     expect_refused("t\nV1 a 0 external\nR1 a 0 1\n", "v1 is external, and is no input");
     expect_refused("t\nV1 a 0 pwl(0 0 1u 1 1u 2)\nR1 a 0 1\n", "not later than the time before");
