@@ -26,6 +26,8 @@ STILL_PRIVATE = {
 
 THIS_FOLDER, ARCHITECTURE = "tests/gates/", "docs/architecture.md"
 
+MAKEFILES = ["Makefile", "harness/packages.mk", "tests/tests.mk"]
+
 # The exit status of a rule that needs a build, and has none.
 NOTHING_TO_CHECK = 77
 
@@ -97,7 +99,7 @@ def declarations():
 
 def files():
     """Each file is built, included, or named by another."""
-    makefile = TEXTS["Makefile"]
+    makefile = "".join(TEXTS[name] for name in MAKEFILES)
     globs = [re.compile(r"tests/sim/mutants/[\w-]+\.mutant\Z")]  # test_mutants.sh takes all
     globs += [re.compile(re.sub(r"[*%]", "[^/]*", re.escape(found).replace(r"\*", "*")) + r"\Z")
               for found in re.findall(r"\b\w[\w./*-]*/[\w./*-]*\*[\w./*-]*", makefile)]
@@ -122,7 +124,7 @@ def files():
 
 def tests():
     """Each test is registered: its program's list has it."""
-    makefile = TEXTS["Makefile"]
+    makefile = "".join(TEXTS[name] for name in MAKEFILES)
 
     def list_of(variable):
         return re.search(rf"^{variable}\s*:=(.*)$", makefile, re.M).group(1).split()
@@ -174,7 +176,7 @@ def lines():
     for name, text in TEXTS.items():
         if re.search(r"\.(sum|json|abi|xml|svg|gp)$", name):
             continue
-        commands = re.search(r"(^|/)(Makefile|run|\w+\.(sh|css))$", name)
+        commands = re.search(r"(^|/)(Makefile|run|\w+\.(sh|css|mk))$", name)
         most = LINE_MAX_OF_COMMANDS if commands else LINE_MAX
         for number, line in enumerate(text.split("\n"), 1):
             free = name.endswith(".md") and (line.startswith(("|", "    ", "#")) or "](" in line)
