@@ -36,7 +36,7 @@ uint64_t loco_time_for_look(const struct loco_manager *manager, const struct loc
 
 /* Rests for 100 ns at most, between two looks over the network. Returns 0, or -ETIMEDOUT when the
  * wait's own time is over. */
-int loco_rest_between_looks(const struct loco_manager *manager, struct loco_wait *wait);
+int loco_accept_backoff_between_looks(const struct loco_manager *manager, struct loco_wait *wait);
 
 /* Takes the manager's lock for a call with a deadline. A thread that opens a link holds the lock,
  * and may wait for a peer. Returns 0, or -ETIMEDOUT at LOCO_LOOK_NS after the wait's end: other

@@ -13,8 +13,8 @@
 
 #include "agreement.h"
 #include "core.h"
+#include "fabric/atomic_copy.h"
 #include "fabric/by_node_make.h"
-#include "fabric/words.h"
 #include "operation.h"
 #include "packet.h"
 #include "thread_links.h"

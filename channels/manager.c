@@ -352,7 +352,7 @@ uint64_t loco_time_for_look(const struct loco_manager *m, const struct loco_wait
     return left < UINT64_MAX - LOCO_LOOK_NS ? left + LOCO_LOOK_NS : left;
 }
 
-int loco_rest_between_looks(const struct loco_manager *m, struct loco_wait *wait)
+int loco_accept_backoff_between_looks(const struct loco_manager *m, struct loco_wait *wait)
 {
     enum { REST_NS = 100 };
     const uint64_t end = wait->until, again = loco_clock(m) + REST_NS;

@@ -244,7 +244,7 @@ int loco_queue_lock_timed(struct loco_queue_lock *l, uint64_t timeout_ns)
         int rc = lock_try(l, &wait);
         if (rc != -EBUSY)
             return rc;
-        rc = loco_rest_between_looks(m, &wait);
+        rc = loco_accept_backoff_between_looks(m, &wait);
         if (rc)
             return rc;
     }

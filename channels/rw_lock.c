@@ -103,7 +103,7 @@ static int lock_wait(const struct loco_rw_lock *l, size_t word,
         if (loco_atomic_reach(lock_word(l, word)))
             loco_relax(lock_manager(l), &wait);
         else
-            loco_rest_between_looks(lock_manager(l), &wait);
+            loco_accept_backoff_between_looks(lock_manager(l), &wait);
     }
 }
 
@@ -254,7 +254,7 @@ static int lock_timed(struct loco_rw_lock *l,
         int rc = try(l, &wait);
         if (rc != -EBUSY)
             return lock_taken(l, rc);
-        rc = loco_rest_between_looks(m, &wait);
+        rc = loco_accept_backoff_between_looks(m, &wait);
         if (rc)
             return rc;
     }

@@ -151,8 +151,9 @@ static int lock_rest_between_tries(struct loco_ticket_lock *l, struct loco_wait 
     const struct loco_manager *m = l->words->channel.mgr;
     const struct gate network = lock_network_gate(l);
 
-    return !network.near || loco_gate_has_losses(&network) ? loco_rest_between_looks(m, wait)
-                                                           : loco_relax(m, wait);
+    return !network.near || loco_gate_has_losses(&network)
+               ? loco_accept_backoff_between_looks(m, wait)
+               : loco_relax(m, wait);
 }
 
 int loco_ticket_lock_timed(struct loco_ticket_lock *l, uint64_t timeout_ns)

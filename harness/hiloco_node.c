@@ -16,11 +16,11 @@
 
 #include "../channels/fabric/fiber.h"
 #include "base/plain_locale.h"
-#include "launch/kept.h"
 #include "launch/meeting.h"
 #include "launch/open_files.h"
 #include "launch/part_nodes.h"
 #include "launch/rendezvous.h"
+#include "launch/results_writer.h"
 #include "models/outside.h"
 #include "run/privileges.h"
 #include "run/real_time.h"
@@ -45,7 +45,7 @@ struct hiloco_node {
     struct hil_rendezvous *rendezvous; /* NULL: the scenario has the addresses of the nodes */
     struct hil_clock clock;
     struct hil_run run;
-    struct hil_kept kept;
+    struct hil_results_writer kept;
     unsigned wait_s;
 
     pthread_t thread;
@@ -182,7 +182,7 @@ static int joined_list_signals(struct hiloco_node *n)
 /* The program may change its current folder during the run. */
 static int joined_open_results(struct hiloco_node *n, const char *out, FILE *messages)
 {
-    int rc = hil_kept_open(&n->kept, out, messages);
+    int rc = hil_results_writer_open(&n->kept, out, messages);
     char *whole = rc ? NULL : realpath(n->kept.out, NULL);
 
     if (!rc && !whole)
@@ -271,7 +271,7 @@ static int joined_set_up(struct hiloco_node *n, const struct hiloco_join *join)
     if (!rc)
         rc = joined_open_state(n);
     if (!rc)
-        rc = hil_kept_record(&n->kept);
+        rc = hil_results_writer_record(&n->kept);
     if (!rc && n->run.recorder)
         rc = hil_recorder_start(n->run.recorder);
     return rc;
@@ -370,7 +370,7 @@ static int joined_finish(struct hiloco_node *n)
         hil_others_tell(&n->fs, n->scenario, n->run.state, joined_own_name, n);
     n->looks = false;
     pthread_mutex_lock(&joined_lock);
-    int rc = hil_kept_finish(&n->kept, n->rc != 0, &summary, &conclusion, messages);
+    int rc = hil_results_writer_finish(&n->kept, n->rc != 0, &summary, &conclusion, messages);
     hil_judgement_free(&conclusion.judgement);
     pthread_mutex_unlock(&joined_lock);
     fclose(messages);
@@ -392,7 +392,7 @@ static void joined_free(struct hiloco_node *n)
     hil_rendezvous_close(n->rendezvous);
     if (n->looks)
         hil_tracefs_close(&n->fs);
-    hil_kept_close(&n->kept);
+    hil_results_writer_close(&n->kept);
     if (n->run.state)
         hil_state_close(n->run.state);
     if (n->over)
@@ -413,7 +413,7 @@ static int joined_join(struct hiloco_node **node, const struct hiloco_join *join
 
     if (!n)
         return -ENOMEM;
-    n->kept = (struct hil_kept){
+    n->kept = (struct hil_results_writer){
         .run = &n->run, .killed = "the process that joined was killed", .folder = -1};
     n->log = join->log;
     n->log_arg = join->log_arg;

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "channels/fabric/accept_backoff.h"
 #include "channels/fabric/host_time.h"
-#include "channels/fabric/rest.h"
 
 static _Atomic unsigned accept_tries;
 

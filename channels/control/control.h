@@ -26,7 +26,7 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
-#include "../fabric/rest.h"
+#include "../fabric/accept_backoff.h"
 #include "greet.h"
 #include "stream.h"
 
@@ -92,8 +92,8 @@ struct control_node {
     struct control_self self;
     struct sockaddr_storage *addresses; /* by id */
     struct control_end listener;
-    struct loco_rest rest;      /* the listener's */
-    struct control_peer *peers; /* by id, itself included */
+    struct loco_accept_backoff rest; /* the listener's */
+    struct control_peer *peers;      /* by id, itself included */
     struct control_connection *strangers;
     unsigned stranger_count, refusals;
     uint64_t leave_by; /* it leaves: when the connections it still has are cut; 0: it stays */

@@ -283,7 +283,7 @@ static void greet_drop_oldest_stranger(struct control_node *n)
 /* After accept() has failed. */
 static void greet_rest_listener(struct control_node *n, int error)
 {
-    if (!loco_rest_begin(&n->rest, error, loco_host_clock(NULL)))
+    if (!loco_accept_backoff_begin(&n->rest, error, loco_host_clock(NULL)))
         return;
     control_watch(n->control, &n->listener, 0);
     atomic_store(&n->control->due, true);
@@ -295,7 +295,7 @@ static void greet_rest_listener(struct control_node *n, int error)
 
 bool control_tend_listener(struct control_node *n, uint64_t now)
 {
-    if (loco_rest_end(&n->rest, now) && n->listener.fd >= 0)
+    if (loco_accept_backoff_end(&n->rest, now) && n->listener.fd >= 0)
         control_watch(n->control, &n->listener, EPOLLIN);
     return n->rest.until;
 }

@@ -70,14 +70,14 @@ int control_stream_take(struct control_stream *s, int fd, struct loco_control_me
 int control_stream_send(struct control_stream *s, int fd)
 {
     while (s->unsent.first) {
-        struct loco_unsent_message *m = s->unsent.first;
+        struct loco_send_queue_message *m = s->unsent.first;
         const ssize_t sent =
             send(fd, m->data + m->sent, m->size - m->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0)
             return errno == EINTR || errno == EAGAIN ? 0 : -errno;
         m->sent += (size_t)sent;
         if (m->sent == m->size)
-            loco_unsent_take_off(&s->unsent);
+            loco_send_queue_take_off(&s->unsent);
     }
     return 0;
 }
@@ -87,16 +87,16 @@ int control_stream_post(struct control_stream *s, int fd, uint32_t kind, const v
 {
     const struct control_head head = {.kind = kind, .size = (uint32_t)size};
 
-    if (!loco_unsent_has_room(&s->unsent, sizeof head + size, LOCO_UNSENT_MAX))
+    if (!loco_send_queue_has_room(&s->unsent, sizeof head + size, LOCO_UNSENT_MAX))
         return -ENOBUFS;
-    if (!loco_unsent_add(&s->unsent, &head, sizeof head, body, size))
+    if (!loco_send_queue_add(&s->unsent, &head, sizeof head, body, size))
         return -ENOMEM;
     return control_stream_send(s, fd);
 }
 
 void control_stream_free(struct control_stream *s)
 {
-    loco_unsent_clear(&s->unsent);
+    loco_send_queue_clear(&s->unsent);
     free(s->input);
     *s = (struct control_stream){0};
 }

@@ -7,12 +7,12 @@
 
 #include <stdint.h>
 
-#include "../fabric/unsent.h"
+#include "../fabric/send_queue.h"
 #include "../loco/control.h"
 
 /* All zero but for `most`: nothing came, and nothing waits. */
 struct control_stream {
-    struct loco_unsent unsent;
+    struct loco_send_queue unsent;
     size_t most;       /* bytes of the longest message that may come, without its head */
     uint64_t received; /* bytes */
     size_t at, in;     /* the begin and end of what came and was not taken */

@@ -9,7 +9,7 @@
 #include "../base/installed.h"
 #include "../base/tool.h"
 #include "../launch/results_files.h"
-#include "../record/told.h"
+#include "../record/summary_reader.h"
 #include "../run/clock.h"
 #include "../scenario/system.h"
 #include "../scenario/yaml/key_units.h"
@@ -76,32 +76,33 @@ static int capacity_find_loops(struct capacity *c)
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static void capacity_read_loop(const struct hil_told *told, struct capacity_loop *l, unsigned i)
+static void capacity_read_loop(const struct hil_summary_reader *told, struct capacity_loop *l,
+                               unsigned i)
 {
     static const char *const names[] = {"p999", "p9999"};
-    struct hil_told_nodes nodes;
+    struct hil_summary_reader_nodes nodes;
 
     l->missed = NAN;
-    if (!hil_told_nodes(told, i, &nodes) || !(nodes.due > 0))
+    if (!hil_summary_reader_nodes(told, i, &nodes) || !(nodes.due > 0))
         return;
     const json_t *late = json_object_get(
         json_object_get(json_object_get(told->root, "nodes"), l->array->name), "late_us");
     l->missed = 100 * nodes.missed / nodes.due;
     for (int k = 0; k < 2; k++)
-        l->late_us[k] = hil_told_number(late, names[k]);
+        l->late_us[k] = hil_summary_reader_number(late, names[k]);
 }
 
 static void capacity_read(struct capacity *c)
 {
-    struct hil_told told = hil_told_of_run(c->folder);
+    struct hil_summary_reader told = hil_summary_reader_of_run(c->folder);
     const json_t *checks = json_object_get(json_object_get(told.root, "validity"), "checks");
     const json_t *gap = json_object_get(checks, "gap_us");
 
     for (unsigned i = 0; i < c->count; i++)
         capacity_read_loop(&told, &c->loops[i], i);
-    c->gap_us = hil_told_number(gap, "value");
-    c->gap_bound_us = hil_told_number(gap, "bound");
-    hil_told_close(&told);
+    c->gap_us = hil_summary_reader_number(gap, "value");
+    c->gap_bound_us = hil_summary_reader_number(gap, "bound");
+    hil_summary_reader_close(&told);
 }
 
 /* Runs the scenario with the periods that the loops try. */

@@ -48,14 +48,14 @@ static const char help[] =
 
 struct visit {
     const struct hil_arguments *arguments;
-    struct hil_patient patient;
+    struct hil_machine machine;
     struct hil_findings findings;
     struct hil_measured *measured; /* NULL: nothing was */
 };
 
 static int measure(struct visit *v)
 {
-    const struct hil_patient *p = &v->patient;
+    const struct hil_machine *p = &v->machine;
     unsigned seconds = v->arguments->measure_s;
     int rc = -ENOMEM;
 
@@ -78,9 +78,9 @@ static int visit(struct visit *v)
     FILE *to = a->json ? NULL : stdout;
     int rc = 0;
 
-    hil_examine(&v->patient, &v->findings);
+    hil_examine(&v->machine, &v->findings);
     if (to) {
-        hil_report_patient(&v->patient, to);
+        hil_report_patient(&v->machine, to);
         for (unsigned i = 0; i < v->findings.count; i++)
             hil_report_finding(&v->findings.at[i], to);
         fflush(to);
@@ -90,26 +90,26 @@ static int visit(struct visit *v)
     if (rc)
         return rc;
     if (to && will_measure) {
-        hil_report_measured(&v->patient, v->measured, to);
+        hil_report_measured(&v->machine, v->measured, to);
         hil_report_finding(&v->findings.at[v->findings.count - 1], to);
     }
     if (to)
         hil_report_counts(&v->findings, to);
     else
-        rc = hil_report_json(&v->patient, &v->findings, v->measured, stdout);
+        rc = hil_report_json(&v->machine, &v->findings, v->measured, stdout);
     return rc;
 }
 
 static int visit_mended(struct visit *v)
 {
     struct hil_fix fix;
-    int rc = hil_fix_begin(&fix, &v->patient, v->arguments->json ? NULL : stderr);
+    int rc = hil_fix_begin(&fix, &v->machine, v->arguments->json ? NULL : stderr);
 
     if (rc) {
         fprintf(stderr, "--fix: %s\n", strerror(-rc));
         return rc;
     }
-    v->patient.is_fixed = true;
+    v->machine.is_fixed = true;
     rc = visit(v);
     int put_back = hil_fix_end(&fix);
     return rc ? rc : put_back;
@@ -120,10 +120,10 @@ static int examine(const struct hil_arguments *a, const struct hil_scenario *sce
     static struct visit v;
 
     v.arguments = a;
-    int rc = hil_patient_open(&v.patient, a->root ? a->root : "", scenario);
+    int rc = hil_machine_open(&v.machine, a->root ? a->root : "", scenario);
     if (rc) {
         fprintf(stderr, "%s/sys/devices/system/cpu/online does not list the cpus\n",
-                v.patient.root);
+                v.machine.root);
         return a->root ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
     }
     rc = a->fix ? visit_mended(&v) : visit(&v);

@@ -7,7 +7,7 @@
 #include "../doctor/fix.h"
 #include "../launch/rendezvous.h"
 #include "../launch/verdict_files.h"
-#include "../record/told.h"
+#include "../record/summary_reader.h"
 #include "../tools/merge/hosts.h"
 #include "../tools/scope/server.h"
 #include "../tools/tune/again.h"
@@ -77,9 +77,9 @@ static int prepare(const struct hil_arguments *a, const struct hil_scenario *sce
                    struct hil_fix *fix)
 {
     FILE *to = a->quiet ? NULL : stderr;
-    struct hil_patient patient;
+    struct hil_machine patient;
 
-    if (scenario->mode == HIL_VIRTUAL || hil_patient_open(&patient, "", scenario))
+    if (scenario->mode == HIL_VIRTUAL || hil_machine_open(&patient, "", scenario))
         return 0;
     int rc = a->fix ? hil_fix_begin(fix, &patient, to) : 0;
     patient.is_fixed = a->fix;
@@ -167,10 +167,11 @@ static int run(struct hil_arguments *a, struct hil_scenario *scenario)
     tested.status = launch(a, scenario, where, sizeof where);
     hil_scope_end(scope);
     tested.seconds = now_s() - begin_s;
-    struct hil_told told = where[0] ? hil_told_of_run(where) : (struct hil_told){NULL};
+    struct hil_summary_reader told =
+        where[0] ? hil_summary_reader_of_run(where) : (struct hil_summary_reader){NULL};
     tested.summary = told.root;
     const int rc = hil_verdict_files_end(&files, &tested, 1);
-    hil_told_close(&told);
+    hil_summary_reader_close(&told);
     return rc ? HIL_EXIT_FAILED : tested.status;
 }
 

@@ -28,7 +28,7 @@ static int serve(int argc, char **argv)
 {
     struct hil_arguments a;
     struct hil_runs runs = {0};
-    const struct hil_found *run;
+    const struct hil_run_entry *run;
     int rc = hil_arguments_parse(&a, HIL_TAKES_QUIET | HIL_TAKES_SCOPE, help, argc, argv);
     int status = HIL_EXIT_USAGE;
 

@@ -51,7 +51,7 @@ static const char control_help[] =
 
 /* --- requests -------------------------------------------------------------------------------- */
 
-static const char *set_why(int rc, const struct hil_found *run)
+static const char *set_why(int rc, const struct hil_run_entry *run)
 {
     int status;
 
@@ -68,7 +68,7 @@ static const char *set_why(int rc, const struct hil_found *run)
 
 /* Sends the request, which it takes ownership of. Returns an exit status. With HIL_EXIT_OK the
  * caller owns *answer. */
-static int set_ask(const struct hil_found *run, json_t *request, json_t **answer)
+static int set_ask(const struct hil_run_entry *run, json_t *request, json_t **answer)
 {
     const int rc = request ? hil_tune_ask(run, request, answer) : -ENOMEM;
 
@@ -161,7 +161,7 @@ static int set_tell(json_t *answer, bool json)
     return !refused ? HIL_EXIT_OK : applied ? HIL_EXIT_FAILED : HIL_EXIT_USAGE;
 }
 
-static int set_all(const struct hil_found *run, const struct hil_arguments *a)
+static int set_all(const struct hil_run_entry *run, const struct hil_arguments *a)
 {
     json_t *list = json_array(), *answer;
 
@@ -205,7 +205,7 @@ static void set_print_list(const struct hil_attached *run, const struct hil_tuna
     }
 }
 
-static int set_list(const struct hil_found *run, bool json)
+static int set_list(const struct hil_run_entry *run, bool json)
 {
     struct hil_tunable_shown *list;
     unsigned count;
@@ -271,7 +271,7 @@ static json_t *control_request(const struct hil_arguments *a)
     return NULL;
 }
 
-static int control_run(const struct hil_found *run, const struct hil_arguments *a)
+static int control_run(const struct hil_run_entry *run, const struct hil_arguments *a)
 {
     json_t *request = control_request(a), *answer;
 
@@ -287,16 +287,16 @@ static int control_run(const struct hil_found *run, const struct hil_arguments *
 
 /* --- the commands ---------------------------------------------------------------------------- */
 
-static int set_run(const struct hil_found *run, const struct hil_arguments *a)
+static int set_run(const struct hil_run_entry *run, const struct hil_arguments *a)
 {
     return a->scenario_count > 1 ? set_all(run, a) : set_list(run, a->json);
 }
 
 static int set_find(const struct hil_arguments *a, const char *command,
-                    int (*act)(const struct hil_found *run, const struct hil_arguments *a))
+                    int (*act)(const struct hil_run_entry *run, const struct hil_arguments *a))
 {
     struct hil_runs runs = {0};
-    const struct hil_found *run;
+    const struct hil_run_entry *run;
     int status = hil_run_choose(&runs, a->scenario, a->all_users, command, &run);
 
     if (status == HIL_EXIT_OK)

@@ -8,7 +8,7 @@
 #include "../launch/jobs.h"
 #include "../launch/results.h"
 #include "../launch/verdict_files.h"
-#include "../record/told.h"
+#include "../record/summary_reader.h"
 #include "commands.h"
 
 static const char help[] =
@@ -91,15 +91,16 @@ static void test_exec(void *tests, unsigned i)
     hil_jobs_exec(t->paths[i], &t->arguments->options, t->out, t->names[i]);
 }
 
-static struct hil_told test_told(const struct tests *t, unsigned i)
+static struct hil_summary_reader test_told(const struct tests *t, unsigned i)
 {
     char dir[4400];
 
     snprintf(dir, sizeof dir, "%s/%s", t->out, t->names[i]);
-    return hil_told_of_run(dir);
+    return hil_summary_reader_of_run(dir);
 }
 
-static struct hil_tested test_tested(const struct tests *t, unsigned i, const struct hil_told *told)
+static struct hil_tested test_tested(const struct tests *t, unsigned i,
+                                     const struct hil_summary_reader *told)
 {
     const struct hil_job *job = &t->jobs.at[i];
 
@@ -113,10 +114,10 @@ static void test_print(void *tests, unsigned ended)
 
     (void)ended;
     for (; !t->quiet && t->printed < t->count && t->jobs.at[t->printed].done; t->printed++) {
-        struct hil_told told = test_told(t, t->printed);
+        struct hil_summary_reader told = test_told(t, t->printed);
         const struct hil_tested tested = test_tested(t, t->printed, &told);
         printf("%-12s  %s  (%.2f s)\n", hil_tested_verdict(&tested), tested.name, tested.seconds);
-        hil_told_close(&told);
+        hil_summary_reader_close(&told);
     }
     fflush(stdout);
 }
@@ -127,13 +128,13 @@ static int test_write_index(const struct tests *t)
     char path[4400];
 
     for (unsigned i = 0; i < t->count; i++) {
-        struct hil_told told = test_told(t, i);
+        struct hil_summary_reader told = test_told(t, i);
         const struct hil_tested tested = test_tested(t, i, &told);
         json_array_append_new(points,
                               json_pack("{s:s, s:s, s:s, s:i, s:f}", "dir", t->names[i], "scenario",
                                         t->paths[i], "verdict", hil_tested_verdict(&tested),
                                         "status", tested.status, "seconds", tested.seconds));
-        hil_told_close(&told);
+        hil_summary_reader_close(&told);
     }
     json_t *root = json_pack("{s:o}", "points", points);
     snprintf(path, sizeof path, "%s/tests.json", t->out);
@@ -150,11 +151,11 @@ static void test_print_total(const struct tests *t)
     unsigned counts[4] = {0};
 
     for (unsigned i = 0; i < t->count; i++) {
-        struct hil_told told = test_told(t, i);
+        struct hil_summary_reader told = test_told(t, i);
         const struct hil_tested tested = test_tested(t, i, &told);
         for (unsigned k = 0; k < 4; k++)
             counts[k] += strcmp(hil_tested_verdict(&tested), verdicts[k]) == 0;
-        hil_told_close(&told);
+        hil_summary_reader_close(&told);
     }
     printf("%u of %u passed, %u failed, %u inconclusive, %u in error; results: %s\n", counts[0],
            t->count, counts[1], counts[2], counts[3], t->out);
@@ -163,7 +164,7 @@ static void test_print_total(const struct tests *t)
 static int test_write_verdicts(const struct tests *t, struct hil_verdict_files *files)
 {
     struct hil_tested *tested = calloc(t->count, sizeof *tested);
-    struct hil_told *told = calloc(t->count, sizeof *told);
+    struct hil_summary_reader *told = calloc(t->count, sizeof *told);
     int rc = tested && told ? 0 : -ENOMEM;
 
     for (unsigned i = 0; !rc && i < t->count; i++) {
@@ -173,7 +174,7 @@ static int test_write_verdicts(const struct tests *t, struct hil_verdict_files *
     if (!rc)
         rc = hil_verdict_files_end(files, tested, t->count);
     for (unsigned i = 0; told && i < t->count; i++)
-        hil_told_close(&told[i]);
+        hil_summary_reader_close(&told[i]);
     free(tested);
     free(told);
     return rc;

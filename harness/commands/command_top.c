@@ -108,7 +108,7 @@ static int show(struct hil_watch *w, unsigned interval_ms)
     return rc == -ENOTTY ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
 }
 
-static int watch(const struct hil_found *run, const struct hil_arguments *a)
+static int watch(const struct hil_run_entry *run, const struct hil_arguments *a)
 {
     struct hil_watch w;
     int status = HIL_EXIT_FAILED;
@@ -131,7 +131,7 @@ static int watch(const struct hil_found *run, const struct hil_arguments *a)
 static int find_and_watch(const struct hil_arguments *a)
 {
     struct hil_runs runs;
-    const struct hil_found *run;
+    const struct hil_run_entry *run;
     int status = hil_run_choose(&runs, a->scenario, a->all_users, "hiloco top", &run);
 
     if (status == HIL_EXIT_OK)

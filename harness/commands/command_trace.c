@@ -56,7 +56,7 @@ static int analyse(const void *arguments)
 enum { LOOKS = 600 };
 
 /* Waits until the launcher has saved the events once more. */
-static int await_saved(const struct hil_found *run, uint32_t before)
+static int await_saved(const struct hil_run_entry *run, uint32_t before)
 {
     static const struct timespec pause = {.tv_nsec = 100000000};
     const struct hil_card *card = &run->attached.card;
@@ -73,7 +73,7 @@ static int await_saved(const struct hil_found *run, uint32_t before)
     return HIL_EXIT_FAILED;
 }
 
-static int save(const struct hil_found *run)
+static int save(const struct hil_run_entry *run)
 {
     const struct hil_card *card = &run->attached.card;
     const uint32_t before = atomic_load(&run->attached.state->saved);
@@ -92,7 +92,7 @@ static int save(const struct hil_found *run)
 
 static int snapshot(const struct hil_arguments *a)
 {
-    const struct hil_found *run;
+    const struct hil_run_entry *run;
     struct hil_runs runs;
     int status = hil_run_choose(&runs, a->scenario, true, "hiloco trace", &run);
 

@@ -130,7 +130,7 @@ static bool capture_trigger(const struct hil_arguments *a, const struct hil_show
 
 /* --- capturing -------------------------------------------------------------------------------- */
 
-static void capture_nap(const struct hil_found *run)
+static void capture_nap(const struct hil_run_entry *run)
 {
     const struct timespec nap = {.tv_nsec = run->attached.card.virtual_time ? 1000000 : 5000000};
 
@@ -140,7 +140,7 @@ static void capture_nap(const struct hil_found *run)
 /* Without a trigger, a capture is complete when its samples begin in the first half of the window,
  * or in the first period. */
 static bool capture_is_full(const struct hil_captured *c, const struct hil_capture_config *config,
-                            const struct hil_found *run)
+                            const struct hil_run_entry *run)
 {
     const unsigned node = c->traces[0].signal->node;
     const double period_s = (double)run->attached.state->nodes[node].period_ns * 1e-9;
@@ -153,7 +153,7 @@ static bool capture_is_full(const struct hil_captured *c, const struct hil_captu
 /* Returns NULL if there was no capture, or it was interrupted. */
 static const struct hil_captured *capture_wait(struct hil_capture *c, const struct hil_arguments *a,
                                                const struct hil_capture_config *config,
-                                               const struct hil_found *run)
+                                               const struct hil_run_entry *run)
 {
     const uint64_t begin = hil_watch_clock();
     const struct hil_captured *given = NULL;
@@ -173,7 +173,7 @@ static const struct hil_captured *capture_wait(struct hil_capture *c, const stru
     return given;
 }
 
-static void capture_tell(const struct hil_captured *c, const struct hil_found *run,
+static void capture_tell(const struct hil_captured *c, const struct hil_run_entry *run,
                          const struct hil_arguments *a, const char *on)
 {
     char node[HIL_NODE_NAME_BYTES];
@@ -197,7 +197,7 @@ static void capture_tell(const struct hil_captured *c, const struct hil_found *r
                (unsigned long long)c->lost);
 }
 
-static int capture_run(const struct hil_arguments *a, const struct hil_found *run,
+static int capture_run(const struct hil_arguments *a, const struct hil_run_entry *run,
                        const struct hil_capture_config *config)
 {
     struct hil_capture *capture;
@@ -226,7 +226,7 @@ static int capture_run(const struct hil_arguments *a, const struct hil_found *ru
     return status;
 }
 
-static int capture_of(const struct hil_arguments *a, const struct hil_found *run)
+static int capture_of(const struct hil_arguments *a, const struct hil_run_entry *run)
 {
     struct hil_capture_config config = {.before_s = a->before_s, .after_s = a->after_s};
     struct hil_shown_list list;
@@ -257,7 +257,7 @@ bool hil_scope_captures(int argc, char **argv)
 static int capture_asked(const struct hil_arguments *a)
 {
     const bool lists = a->capture && strcmp(a->capture, "?") == 0;
-    const struct hil_found *run;
+    const struct hil_run_entry *run;
     struct hil_runs runs = {0};
     int status = HIL_EXIT_USAGE;
 

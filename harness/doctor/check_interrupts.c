@@ -9,7 +9,7 @@
 #include "interrupts.h"
 
 struct on_loops {
-    const struct hil_patient *patient;
+    const struct hil_machine *machine;
     unsigned count;
     struct hil_interrupt busiest;
     unsigned long long most;
@@ -21,7 +21,7 @@ static void look_at(const struct hil_interrupt *i, void *arg)
     unsigned long long arrived = 0;
     cpu_set_t both;
 
-    CPU_AND(&both, &i->cpus, &o->patient->loops);
+    CPU_AND(&both, &i->cpus, &o->machine->loops);
     if (CPU_COUNT(&both) == 0)
         return;
     for (int cpu = hil_cpus_next(&both, -1); cpu >= 0; cpu = hil_cpus_next(&both, cpu))
@@ -32,12 +32,12 @@ static void look_at(const struct hil_interrupt *i, void *arg)
     }
 }
 
-void hil_check_interrupts(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_interrupts(const struct hil_machine *p, struct hil_finding *f)
 {
     static struct on_loops o;
     char loops[64], spare[64];
 
-    o = (struct on_loops){.patient = p};
+    o = (struct on_loops){.machine = p};
     if (hil_interrupts_each(p->root, look_at, &o)) {
         hil_found(f, HIL_UNKNOWN, "/proc/interrupts cannot be read");
         return;
@@ -61,7 +61,7 @@ void hil_check_interrupts(const struct hil_patient *p, struct hil_finding *f)
     f->can_be_lent = true;
 }
 
-void hil_check_irqbalance(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_irqbalance(const struct hil_machine *p, struct hil_finding *f)
 {
     int running = hil_process_runs(p->root, "irqbalance");
 

@@ -11,7 +11,7 @@ const char hil_no_spare_core[] = "The loops leave no core for anything else: pla
 
 /* --- placement ---------------- */
 
-static bool has_pinned(const struct hil_patient *p, int cpu, unsigned before)
+static bool has_pinned(const struct hil_machine *p, int cpu, unsigned before)
 {
     for (unsigned i = 0; i < before; i++)
         if (p->executors[i].cpu == cpu)
@@ -20,12 +20,12 @@ static bool has_pinned(const struct hil_patient *p, int cpu, unsigned before)
 }
 
 /* Names the threads that need a core each. */
-static const char *core_users(const struct hil_patient *p)
+static const char *core_users(const struct hil_machine *p)
 {
     return p->sharded ? "executors or shards" : "executors";
 }
 
-void hil_check_placement(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_placement(const struct hil_machine *p, struct hil_finding *f)
 {
     char cpus[64], online[64];
     cpu_set_t isolated;
@@ -85,7 +85,7 @@ bool hil_isolated_cpus(const char *root, cpu_set_t *isolated)
 /* Cpus that could be isolated for the loops: their own, or, if they are not pinned or are on cpu 0
  * (which does the kernel's own work), the same number of the last cpus. Empty if no core would be
  * left for the rest. */
-static cpu_set_t cpus_to_set_apart(const struct hil_patient *p)
+static cpu_set_t cpus_to_set_apart(const struct hil_machine *p)
 {
     int count = p->wanders ? (int)p->executor_count : CPU_COUNT(&p->loops);
     cpu_set_t last;
@@ -104,7 +104,7 @@ static cpu_set_t cpus_to_set_apart(const struct hil_patient *p)
 }
 
 /* Describes which of the loops' cpus `has` lacks, and the boot parameter that mends it. */
-static void judge_boot(const struct hil_patient *p, struct hil_finding *f, const cpu_set_t *has,
+static void judge_boot(const struct hil_machine *p, struct hil_finding *f, const cpu_set_t *has,
                        enum hil_severity severity, const char *found, const char *parameter)
 {
     cpu_set_t lacking = hil_cpus_without(&p->loops, has), apart = cpus_to_set_apart(p);
@@ -129,7 +129,7 @@ static bool covers(const cpu_set_t *set, const cpu_set_t *loops)
     return CPU_COUNT(&rest) == 0;
 }
 
-void hil_check_isolation(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_isolation(const struct hil_machine *p, struct hil_finding *f)
 {
     cpu_set_t isolated;
 
@@ -155,7 +155,7 @@ static bool tickless_cpus(const char *root, cpu_set_t *tickless)
     return hil_file_text(root, cpus, sizeof cpus, "/sys/devices/system/cpu/online") == 0;
 }
 
-void hil_check_tick(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_tick(const struct hil_machine *p, struct hil_finding *f)
 {
     cpu_set_t tickless;
 
@@ -167,7 +167,7 @@ void hil_check_tick(const struct hil_patient *p, struct hil_finding *f)
         judge_boot(p, f, &tickless, HIL_WARNING, "the timer tick interrupts", "nohz_full=");
 }
 
-void hil_check_rcu(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_rcu(const struct hil_machine *p, struct hil_finding *f)
 {
     char text[512];
     cpu_set_t offloaded, tickless;

@@ -20,7 +20,7 @@ static bool is_rt_kernel(const char *root, const char *version)
 }
 
 /* A PREEMPT_DYNAMIC kernel chooses its preemption at boot, possibly by a boot parameter. */
-static void describe_dynamic(const struct hil_patient *p, char *text, size_t size)
+static void describe_dynamic(const struct hil_machine *p, char *text, size_t size)
 {
     if (hil_file_text(p->root, text, size, "/sys/kernel/debug/sched/preempt") == 0) {
         hil_chosen_word(text);
@@ -31,7 +31,7 @@ static void describe_dynamic(const struct hil_patient *p, char *text, size_t siz
         snprintf(text, size, "in a mode that cannot be read");
 }
 
-void hil_check_preemption(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_preemption(const struct hil_machine *p, struct hil_finding *f)
 {
     char version[256], mode[64] = "";
 
@@ -74,12 +74,12 @@ long hil_throttled_ms(const char *root)
  * end them. The fair server of newer kernels gives waiting threads 50 ms at a time, and somebody
  * always waits: with the ordinary scheduler such loops lose less.
  */
-bool hil_may_lift_throttling(const struct hil_patient *p)
+bool hil_may_lift_throttling(const struct hil_machine *p)
 {
     return CPU_COUNT(&p->spare) > 0;
 }
 
-void hil_check_throttling(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_throttling(const struct hil_machine *p, struct hil_finding *f)
 {
     long throttled = hil_throttled_ms(p->root);
 
@@ -114,7 +114,7 @@ int hil_kernel_since(const char *root, int major, int minor)
     return has_major > major || (has_major == major && has_minor >= minor);
 }
 
-void hil_check_fair_server(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_fair_server(const struct hil_machine *p, struct hil_finding *f)
 {
     static const char runtime_path[] = "/sys/kernel/debug/sched/fair_server/cpu%d/runtime";
     char cpus[64];
@@ -155,7 +155,7 @@ void hil_check_fair_server(const struct hil_patient *p, struct hil_finding *f)
 
 /* --- groups of real-time threads ---------------- */
 
-static void judge_group(const struct hil_patient *p, struct hil_finding *f,
+static void judge_group(const struct hil_machine *p, struct hil_finding *f,
                         const struct hil_group *group)
 {
     long long runtime, period = 1000000;
@@ -179,7 +179,7 @@ static void judge_group(const struct hil_patient *p, struct hil_finding *f,
 }
 
 /* For cgroup v2 only the kernel's configuration tells. */
-static void judge_configuration(const struct hil_patient *p, struct hil_finding *f)
+static void judge_configuration(const struct hil_machine *p, struct hil_finding *f)
 {
     static char config[400000];
     char release[128], group[512];
@@ -204,7 +204,7 @@ static void judge_configuration(const struct hil_patient *p, struct hil_finding 
     hil_command(f, "echo $$ > /sys/fs/cgroup/cgroup.procs");
 }
 
-void hil_check_rt_groups(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_rt_groups(const struct hil_machine *p, struct hil_finding *f)
 {
     struct hil_group group;
 

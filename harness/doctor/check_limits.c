@@ -40,7 +40,7 @@ static void raise_limit(struct hil_finding *f, const char *name, const char *val
                 user ? user : "NAME", name, value);
 }
 
-void hil_check_rtprio(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_rtprio(const struct hil_machine *p, struct hil_finding *f)
 {
     char value[24];
     long long limit = limit_of(p->root, "Max realtime priority");
@@ -76,7 +76,7 @@ static bool groups_sessions(const char *root)
     return !group.is_old && hil_file_text(root, text, sizeof text, "%s/cpu.weight", group.path);
 }
 
-void hil_check_sessions(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_sessions(const struct hil_machine *p, struct hil_finding *f)
 {
     if (!groups_sessions(p->root))
         hil_found(f, HIL_FINE, "the kernel does not group processes by session");
@@ -90,7 +90,7 @@ void hil_check_sessions(const struct hil_patient *p, struct hil_finding *f)
     }
 }
 
-void hil_check_memlock(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_memlock(const struct hil_machine *p, struct hil_finding *f)
 {
     long long limit = limit_of(p->root, "Max locked memory");
 

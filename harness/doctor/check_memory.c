@@ -47,7 +47,7 @@ static bool adapter_elsewhere(const char *root, int node, char *name, size_t siz
     return found;
 }
 
-static void judge_node(const struct hil_patient *p, struct hil_finding *f, int node)
+static void judge_node(const struct hil_machine *p, struct hil_finding *f, int node)
 {
     char adapter[64], cpus[128] = "";
     long long its;
@@ -67,7 +67,7 @@ static void judge_node(const struct hil_patient *p, struct hil_finding *f, int n
     hil_advice(f, "Place the loops on its cpus: %s.", cpus);
 }
 
-void hil_check_numa(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_numa(const struct hil_machine *p, struct hil_finding *f)
 {
     char text[128];
     cpu_set_t nodes;
@@ -103,7 +103,7 @@ void hil_check_numa(const struct hil_patient *p, struct hil_finding *f)
 
 /* --- pages ---------------- */
 
-void hil_check_transparent_huge(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_transparent_huge(const struct hil_machine *p, struct hil_finding *f)
 {
     char text[128];
 
@@ -137,7 +137,7 @@ bool hil_needs_huge_pages(const char *root)
     return memory_of(root, "HugePages_Free") == 0 && hil_kernel_since(root, 6, 1) != 1;
 }
 
-void hil_check_huge_pages(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_huge_pages(const struct hil_machine *p, struct hil_finding *f)
 {
     long long unused = memory_of(p->root, "HugePages_Free");
 
@@ -154,7 +154,7 @@ void hil_check_huge_pages(const struct hil_patient *p, struct hil_finding *f)
     }
 }
 
-void hil_check_swap(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_swap(const struct hil_machine *p, struct hil_finding *f)
 {
     long long total = memory_of(p->root, "SwapTotal");
 

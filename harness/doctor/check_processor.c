@@ -9,7 +9,7 @@
 
 /* --- frequency ---------------- */
 
-void hil_check_governor(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_governor(const struct hil_machine *p, struct hil_finding *f)
 {
     char word[64], other[64] = "", cpus[64];
     cpu_set_t slow;
@@ -70,7 +70,7 @@ static bool find_deepest(const char *root, int cpu, struct idle_state *deepest)
     return i > 0;
 }
 
-void hil_check_idle_states(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_idle_states(const struct hil_machine *p, struct hil_finding *f)
 {
     struct idle_state deepest = {.latency_us = -1};
     char path[4096], idle[32];
@@ -100,7 +100,7 @@ void hil_check_idle_states(const struct hil_patient *p, struct hil_finding *f)
 
 /* --- threads of one core ---------------- */
 
-void hil_check_smt(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_smt(const struct hil_machine *p, struct hil_finding *f)
 {
     char text[128], cpus[64];
     cpu_set_t siblings, shared, idle;

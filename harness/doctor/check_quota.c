@@ -54,7 +54,7 @@ static struct quota find_quota(const char *root, struct hil_group *group)
 
 /* A spinning loop takes a whole processor, unless it is a real-time thread: those do not count
  * towards the quota, but other threads of the run do. */
-void hil_check_quota(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_quota(const struct hil_machine *p, struct hil_finding *f)
 {
     struct hil_group group;
 

@@ -24,7 +24,7 @@ static bool has_flag(const char *root, const char *flag, bool *has)
     return true;
 }
 
-void hil_check_clock_source(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_clock_source(const struct hil_machine *p, struct hil_finding *f)
 {
     char source[64], available[128];
     bool constant = false, nonstop = false;
@@ -72,7 +72,7 @@ void hil_check_clock_source(const struct hil_patient *p, struct hil_finding *f)
 
 /* The greatest share of time that a hypervisor took from one of the loops' cpus; negative when
  * unknown. */
-static double worst_steal(const struct hil_patient *p)
+static double worst_steal(const struct hil_machine *p)
 {
     double worst = 0;
     struct hil_steal s;
@@ -86,7 +86,7 @@ static double worst_steal(const struct hil_patient *p)
     return worst;
 }
 
-void hil_check_steal(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_steal(const struct hil_machine *p, struct hil_finding *f)
 {
     bool is_guest = false, known = has_flag(p->root, "hypervisor", &is_guest);
     double worst = worst_steal(p);
@@ -142,7 +142,7 @@ static bool find_keeper(const char *root, char *text, size_t size)
 }
 
 /* Runs over several machines compare their clocks by the method with the least uncertainty. */
-void hil_check_time_of_day(const struct hil_patient *p, struct hil_finding *f)
+void hil_check_time_of_day(const struct hil_machine *p, struct hil_finding *f)
 {
     const struct hil_clock_reading now = hil_clock_read();
     char ptp[64] = "", keeper[64] = "";

@@ -10,7 +10,7 @@
 /* Pages of 2 MiB: a few for each of a few dozen arenas. */
 enum { HIL_HUGE_PAGES = 64 };
 
-typedef void hil_check(const struct hil_patient *patient, struct hil_finding *finding);
+typedef void hil_check(const struct hil_machine *machine, struct hil_finding *finding);
 
 /* check_kernel.c */
 hil_check hil_check_preemption, hil_check_throttling, hil_check_fair_server, hil_check_rt_groups;
@@ -48,7 +48,7 @@ long hil_throttled_ms(const char *root);
 int hil_kernel_since(const char *root, int major, int minor);
 
 /* Whether --fix may lift throttling. */
-bool hil_may_lift_throttling(const struct hil_patient *patient);
+bool hil_may_lift_throttling(const struct hil_machine *machine);
 
 /* Whether network memory would lie in small pages because no huge pages are free and the kernel is
  * older than 6.1, which does not make huge pages on request. */

@@ -89,7 +89,7 @@ enum { CHECKS = sizeof checks / sizeof checks[0] };
 _Static_assert((int)CHECKS < (int)HIL_FINDINGS_MAX,
                "each check has its finding, and so do the gaps");
 
-/* --- the patient ---------------- */
+/* --- the machine ---------------- */
 
 /* The executors of the reference scenario. */
 static const struct hil_executor_config ordinary_executors[] = {
@@ -97,7 +97,7 @@ static const struct hil_executor_config ordinary_executors[] = {
     {.cpu = 1, .priority = 80, .scheduler = HIL_FIFO},
 };
 
-static void add_executors(struct hil_patient *p)
+static void add_executors(struct hil_machine *p)
 {
     cpu_set_t isolated;
 
@@ -129,7 +129,7 @@ static uint64_t shortest_period(const struct hil_system *s)
 }
 
 /* A further thread of an executor has the same needs as an executor. */
-static int add_threads(struct hil_patient *p, const struct hil_scenario *s)
+static int add_threads(struct hil_machine *p, const struct hil_scenario *s)
 {
     struct hil_executor_config *threads;
     unsigned count = 0;
@@ -148,11 +148,11 @@ static int add_threads(struct hil_patient *p, const struct hil_scenario *s)
     return threads ? 0 : -ENOMEM;
 }
 
-int hil_patient_open(struct hil_patient *p, const char *root, const struct hil_scenario *scenario)
+int hil_machine_open(struct hil_machine *p, const char *root, const struct hil_scenario *scenario)
 {
     char text[512];
 
-    *p = (struct hil_patient){.root = root,
+    *p = (struct hil_machine){.root = root,
                               .name = scenario ? scenario->name : NULL,
                               .period_ns = scenario ? shortest_period(scenario->system) : 10000,
                               .executors = scenario ? scenario->executors : ordinary_executors,
@@ -189,7 +189,7 @@ static int by_harm(const void *a, const void *b)
     return x < y ? -1 : 1; /* keep the table's order */
 }
 
-void hil_examine(const struct hil_patient *p, struct hil_findings *findings)
+void hil_examine(const struct hil_machine *p, struct hil_findings *findings)
 {
     static struct hil_finding all[CHECKS];
     const struct hil_finding *sorted[CHECKS];
@@ -215,7 +215,7 @@ unsigned hil_findings_count(const struct hil_findings *findings, enum hil_severi
     return count;
 }
 
-void hil_doctor_warn(const struct hil_patient *p, FILE *to)
+void hil_doctor_warn(const struct hil_machine *p, FILE *to)
 {
     static struct hil_findings findings;
 

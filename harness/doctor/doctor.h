@@ -23,7 +23,7 @@
 enum hil_severity { HIL_FINE, HIL_NOTE, HIL_WARNING, HIL_SERIOUS, HIL_UNKNOWN };
 
 /* The machine, and the loops that are to run on it. */
-struct hil_patient {
+struct hil_machine {
     const char *root; /* prefix of /proc, /sys and /dev; "" for this machine */
     const char *name; /* the scenario's name; NULL: no scenario was given */
     const struct hil_executor_config *executors; /* the thread of a shard counts as one more
@@ -56,17 +56,17 @@ struct hil_findings {
     unsigned count;
 };
 
-/* `scenario` is a real-time scenario and outlives the patient. NULL means the placement of the
+/* `scenario` is a real-time scenario and outlives the machine. NULL means the placement of the
  * reference scenario, and the settings of all cpus. Returns 0, or -ENODATA when the machine's cpus
  * are unknown. */
-int hil_patient_open(struct hil_patient *patient, const char *root,
+int hil_machine_open(struct hil_machine *machine, const char *root,
                      const struct hil_scenario *scenario);
 
-void hil_examine(const struct hil_patient *patient, struct hil_findings *findings);
+void hil_examine(const struct hil_machine *machine, struct hil_findings *findings);
 
 unsigned hil_findings_count(const struct hil_findings *findings, enum hil_severity severity);
 
 /* Before a real-time run: prints the serious findings, a line each. */
-void hil_doctor_warn(const struct hil_patient *patient, FILE *to);
+void hil_doctor_warn(const struct hil_machine *machine, FILE *to);
 
 #endif

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../base/cpus.h"
-#include "../base/deaf.h"
+#include "../base/detached.h"
 #include "../base/list.h"
 #include "../base/reap.h"
 #include "checks.h"
@@ -29,7 +29,7 @@ struct loan {
 };
 
 struct loans {
-    const struct hil_patient *patient;
+    const struct hil_machine *machine;
     struct loan *at;
     unsigned count;
     bool no_memory;
@@ -62,7 +62,7 @@ __attribute__((format(printf, 3, 4))) static void lend(struct loans *l, const ch
     va_start(values, path);
     vsnprintf(loan->path, sizeof loan->path, path, values);
     va_end(values);
-    if (hil_file_text(l->patient->root, loan->before, sizeof loan->before, "%s", loan->path) ||
+    if (hil_file_text(l->machine->root, loan->before, sizeof loan->before, "%s", loan->path) ||
         strlen(loan->before) == sizeof loan->before - 1)
         return;
     hil_chosen_word(loan->before);
@@ -78,10 +78,10 @@ static void lend_interrupt(const struct hil_interrupt *i, void *arg)
     unsigned before = l->count;
     cpu_set_t both;
 
-    CPU_AND(&both, &i->cpus, &l->patient->loops);
+    CPU_AND(&both, &i->cpus, &l->machine->loops);
     if (CPU_COUNT(&both) == 0)
         return;
-    hil_cpus_format(&l->patient->spare, spare, sizeof spare);
+    hil_cpus_format(&l->machine->spare, spare, sizeof spare);
     lend(l, spare, "/proc/irq/%d/smp_affinity_list", i->number);
     if (l->count > before)
         l->at[before].is_interrupt = true;
@@ -92,7 +92,7 @@ static void lend_transparent_huge(struct loans *l)
     static const char path[] = "/sys/kernel/mm/transparent_hugepage/enabled";
     char text[128];
 
-    if (hil_file_text(l->patient->root, text, sizeof text, path))
+    if (hil_file_text(l->machine->root, text, sizeof text, path))
         return;
     hil_chosen_word(text);
     if (strcmp(text, "always") == 0)
@@ -104,13 +104,13 @@ static void lend_huge_pages(struct loans *l)
     char pages[16];
 
     snprintf(pages, sizeof pages, "%d", HIL_HUGE_PAGES);
-    if (hil_needs_huge_pages(l->patient->root))
+    if (hil_needs_huge_pages(l->machine->root))
         lend(l, pages, "/proc/sys/vm/nr_hugepages");
 }
 
 static void choose(struct loans *l)
 {
-    const struct hil_patient *p = l->patient;
+    const struct hil_machine *p = l->machine;
 
     if (p->priority > 0 && hil_throttled_ms(p->root) > 0 && hil_may_lift_throttling(p))
         lend(l, "-1", "/proc/sys/kernel/sched_rt_runtime_us");
@@ -155,7 +155,7 @@ static void apply(const struct loans *l, FILE *to)
 
     for (unsigned i = 0; i < l->count; i++) {
         const struct loan *loan = &l->at[i];
-        int rc = write_file(l->patient->root, loan->path, loan->during);
+        int rc = write_file(l->machine->root, loan->path, loan->during);
         if (loan->is_interrupt) {
             moved += rc == 0;
             stay += rc != 0;
@@ -179,11 +179,11 @@ static int put_back(const struct loans *l)
 
     for (unsigned i = l->count; i-- > 0;) {
         const struct loan *loan = &l->at[i];
-        int rc = hil_file_text(l->patient->root, now, sizeof now, "%s", loan->path);
+        int rc = hil_file_text(l->machine->root, now, sizeof now, "%s", loan->path);
         hil_chosen_word(now);
         if (!rc && strcmp(now, loan->before) == 0)
             continue;
-        rc = write_file(l->patient->root, loan->path, loan->before);
+        rc = write_file(l->machine->root, loan->path, loan->before);
         if (rc)
             fprintf(stderr, "fix: %s cannot be restored to %s: %s\n", loan->path, loan->before,
                     strerror(-rc));
@@ -200,7 +200,7 @@ static void guard(const struct loans *l, int life)
     char nothing;
 
     prctl(PR_SET_NAME, "hl-fix");
-    hold_latency(l->patient->root);
+    hold_latency(l->machine->root);
     while (read(life, &nothing, 1) < 0 && errno == EINTR)
         ;
     int failed = put_back(l);
@@ -217,7 +217,7 @@ static int start_guardian(struct hil_fix *fix, const struct loans *l)
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     fflush(NULL);
-    fix->guardian = hil_fork_deaf();
+    fix->guardian = hil_fork_detached();
     int rc = fix->guardian < 0 ? -errno : 0;
     if (fix->guardian == 0) {
         close(ends[1]);
@@ -232,9 +232,9 @@ static int start_guardian(struct hil_fix *fix, const struct loans *l)
     return rc;
 }
 
-int hil_fix_begin(struct hil_fix *fix, const struct hil_patient *patient, FILE *to)
+int hil_fix_begin(struct hil_fix *fix, const struct hil_machine *machine, FILE *to)
 {
-    struct loans loans = {.patient = patient};
+    struct loans loans = {.machine = machine};
 
     *fix = (struct hil_fix){.life = -1};
     choose(&loans);

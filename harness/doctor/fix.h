@@ -20,7 +20,7 @@ struct hil_fix {
 
 /* Prints to `to` (may be NULL) what it does, and to stderr what it could not do. Returns 0 or a
  * negative errno. */
-int hil_fix_begin(struct hil_fix *fix, const struct hil_patient *patient, FILE *to);
+int hil_fix_begin(struct hil_fix *fix, const struct hil_machine *machine, FILE *to);
 
 /* Waits until all settings are as they were. Returns 0, or -EIO after a message on stderr when a
  * setting could not be put back. */

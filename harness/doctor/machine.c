@@ -30,18 +30,18 @@ static void machine_processor(const struct utsname *system, char *text, size_t s
 json_t *hil_machine_json(const struct hil_scenario *scenario)
 {
     static struct hil_findings findings;
-    struct hil_patient patient;
+    struct hil_machine machine;
     struct utsname system;
     const time_t now = time(NULL);
     struct tm utc;
     char when[32], processor[256];
 
-    if (scenario->mode == HIL_VIRTUAL || hil_patient_open(&patient, "", scenario) || uname(&system))
+    if (scenario->mode == HIL_VIRTUAL || hil_machine_open(&machine, "", scenario) || uname(&system))
         return NULL;
-    hil_examine(&patient, &findings);
+    hil_examine(&machine, &findings);
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     machine_processor(&system, processor, sizeof processor);
     return json_pack("{s:s, s:s, s:s++, s:s, s:i, s:o}", "time", when, "host", system.nodename,
                      "kernel", system.sysname, " ", system.release, "processor", processor, "cpus",
-                     CPU_COUNT(&patient.online), "findings", hil_report_findings_json(&findings));
+                     CPU_COUNT(&machine.online), "findings", hil_report_findings_json(&findings));
 }

@@ -57,7 +57,7 @@ static void become_spinner(const struct hil_executor_config *config, const struc
 }
 
 /* All of them spin at the same time. */
-static int take_turn(const struct hil_patient *p, const struct hil_clock *clock, struct spinner *s)
+static int take_turn(const struct hil_machine *p, const struct hil_clock *clock, struct spinner *s)
 {
     int rc = 0;
 
@@ -79,7 +79,7 @@ static int take_turn(const struct hil_patient *p, const struct hil_clock *clock,
 }
 
 /* After a failure it is not tried again. */
-static void let_cyclictest(const struct hil_patient *p, struct spinner *s)
+static void let_cyclictest(const struct hil_machine *p, struct spinner *s)
 {
     for (unsigned i = 0; i < p->executor_count; i++) {
         struct hil_measured *m = &s[i].measured;
@@ -97,7 +97,7 @@ static void let_cyclictest(const struct hil_patient *p, struct spinner *s)
 }
 
 /* Measured over the whole time, so that the kernel's resolution of 10 ms matters less. */
-static void count_stolen(const struct hil_patient *p, struct spinner *s, double sign)
+static void count_stolen(const struct hil_machine *p, struct spinner *s, double sign)
 {
     for (unsigned i = 0; i < p->executor_count; i++) {
         struct hil_measured *m = &s[i].measured;
@@ -107,7 +107,7 @@ static void count_stolen(const struct hil_patient *p, struct spinner *s, double 
 }
 
 /* Looks who else had the cores, from the beginning of the measurement. */
-static void name_others(const struct hil_patient *p, struct hil_tracefs *fs, struct spinner *s)
+static void name_others(const struct hil_machine *p, struct hil_tracefs *fs, struct spinner *s)
 {
     struct hil_kernel kernel = {0};
 
@@ -120,7 +120,7 @@ static void name_others(const struct hil_patient *p, struct hil_tracefs *fs, str
     hil_kernel_free(&kernel);
 }
 
-int hil_measure(const struct hil_patient *p, unsigned seconds, struct hil_measured *measured)
+int hil_measure(const struct hil_machine *p, unsigned seconds, struct hil_measured *measured)
 {
     size_t size = p->executor_count * sizeof(struct spinner);
     struct spinner *s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -162,7 +162,7 @@ static double lost_share(const struct hil_measured *m)
     return m->spun_ns ? (double)m->loop.lost_ns / (double)m->spun_ns : 0;
 }
 
-void hil_judge_gaps(const struct hil_patient *p, const struct hil_measured *measured,
+void hil_judge_gaps(const struct hil_machine *p, const struct hil_measured *measured,
                     struct hil_finding *f)
 {
     const struct hil_measured *worst = &measured[0];

@@ -25,11 +25,11 @@ struct hil_measured {
 };
 
 /* Fills in one element for each executor. Returns 0 or a negative errno. */
-int hil_measure(const struct hil_patient *patient, unsigned seconds, struct hil_measured *measured);
+int hil_measure(const struct hil_machine *machine, unsigned seconds, struct hil_measured *measured);
 
 /* Serious when a loop lost more than 1 percent of its time; a warning when a gap was longer than
  * the shortest period. */
-void hil_judge_gaps(const struct hil_patient *patient, const struct hil_measured *measured,
+void hil_judge_gaps(const struct hil_machine *machine, const struct hil_measured *measured,
                     struct hil_finding *finding);
 
 #endif

@@ -16,7 +16,7 @@ static const char *const severities[] = {[HIL_FINE] = "ok",
 
 /* --- text ---------------- */
 
-void hil_report_patient(const struct hil_patient *p, FILE *to)
+void hil_report_patient(const struct hil_machine *p, FILE *to)
 {
     char cpus[64];
 
@@ -135,7 +135,7 @@ static void print_scheduling(const struct hil_measured *m, FILE *to)
         to);
 }
 
-void hil_report_measured(const struct hil_patient *p, const struct hil_measured *measured, FILE *to)
+void hil_report_measured(const struct hil_machine *p, const struct hil_measured *measured, FILE *to)
 {
     fputs("\n", to);
     print_scheduling(&measured[0], to);
@@ -212,7 +212,7 @@ static json_t *others_json(const struct hil_measured *m)
     return list;
 }
 
-static json_t *measured_json(const struct hil_patient *p, const struct hil_measured *measured)
+static json_t *measured_json(const struct hil_machine *p, const struct hil_measured *measured)
 {
     json_t *list = json_array();
 
@@ -235,7 +235,7 @@ static json_t *measured_json(const struct hil_patient *p, const struct hil_measu
     return list;
 }
 
-int hil_report_json(const struct hil_patient *p, const struct hil_findings *findings,
+int hil_report_json(const struct hil_machine *p, const struct hil_findings *findings,
                     const struct hil_measured *measured, FILE *to)
 {
     json_t *cpus = json_array();

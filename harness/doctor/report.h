@@ -9,9 +9,9 @@
 
 /* Prints the machine and the loops first, then the findings, then the measurement and its finding,
  * and finally a count by severity. */
-void hil_report_patient(const struct hil_patient *patient, FILE *to);
+void hil_report_patient(const struct hil_machine *machine, FILE *to);
 void hil_report_finding(const struct hil_finding *finding, FILE *to);
-void hil_report_measured(const struct hil_patient *patient, const struct hil_measured *measured,
+void hil_report_measured(const struct hil_machine *machine, const struct hil_measured *measured,
                          FILE *to);
 void hil_report_counts(const struct hil_findings *findings, FILE *to);
 
@@ -20,7 +20,7 @@ json_t *hil_report_findings_json(const struct hil_findings *findings);
 
 /* Everything as one JSON object; `measured` is NULL if nothing was measured. Returns 0 or a
  * negative errno. */
-int hil_report_json(const struct hil_patient *patient, const struct hil_findings *findings,
+int hil_report_json(const struct hil_machine *machine, const struct hil_findings *findings,
                     const struct hil_measured *measured, FILE *to);
 
 #endif

@@ -18,11 +18,11 @@ static const struct plot_series *twin_of(const struct plot_series *series,
 /* "missed 5 % | 0.25 %", by array of nodes; empty if the run does not tell. */
 static void missed_words(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
 {
-    struct hil_told_nodes nodes;
+    struct hil_summary_reader_nodes nodes;
     size_t used = 0;
 
     text[0] = '\0';
-    for (unsigned i = 0; hil_told_nodes(&run->told, i, &nodes); i++) {
+    for (unsigned i = 0; hil_summary_reader_nodes(&run->told, i, &nodes); i++) {
         const double percent = nodes.due > 0 ? 100 * nodes.missed / nodes.due : NAN;
         if (isfinite(percent) && used + 32 < PLOT_TEXT_BYTES)
             used += (size_t)snprintf(text + used, PLOT_TEXT_BYTES - used, "%s%.3g %%",
@@ -34,10 +34,10 @@ static void missed_words(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
 static void set_missed_of(struct hil_figure *figure, const struct plot_sweep *right)
 {
     char text[PLOT_TEXT_BYTES] = "";
-    struct hil_told_nodes nodes;
+    struct hil_summary_reader_nodes nodes;
     size_t used = 0;
 
-    for (unsigned i = 0; hil_told_nodes(&right->series[0].run.told, i, &nodes); i++)
+    for (unsigned i = 0; hil_summary_reader_nodes(&right->series[0].run.told, i, &nodes); i++)
         if (used + 72 < PLOT_TEXT_BYTES)
             used += (size_t)snprintf(text + used, PLOT_TEXT_BYTES - used, "%s%.64s",
                                      used ? " | " : "", nodes.name);
@@ -50,11 +50,11 @@ static void set_right_title(struct hil_figure *figure, const struct plot_sweep *
 {
     const struct plot_series *twin = twin_of(&left->series[0], right);
     char text[PLOT_TEXT_BYTES];
-    struct hil_told_nodes here, there;
+    struct hil_summary_reader_nodes here, there;
     size_t used = (size_t)snprintf(text, sizeof text, "%s", right->subtitle);
 
-    for (unsigned i = 0; twin && hil_told_nodes(&left->series[0].run.told, i, &here) &&
-                         hil_told_nodes(&twin->run.told, i, &there);
+    for (unsigned i = 0; twin && hil_summary_reader_nodes(&left->series[0].run.told, i, &here) &&
+                         hil_summary_reader_nodes(&twin->run.told, i, &there);
          i++)
         if (fabs(here.period_us - there.period_us) > 0 && used + 96 < sizeof text)
             used += (size_t)snprintf(text + used, sizeof text - used, "; %.64s at %g µs",
@@ -87,7 +87,8 @@ static void set_twins(struct hil_figure *figure, const struct plot_sweep *left,
         }
         set_text(figure, "twin_note", i, twin ? twin->note : "no record");
         set_text(figure, "missed", i, missed);
-        fprintf(figure->values, "held[%u] = %d\n", i + 1, !twin || hil_told_held(&twin->run.told));
+        fprintf(figure->values, "held[%u] = %d\n", i + 1,
+                !twin || hil_summary_reader_held(&twin->run.told));
     }
 }
 

@@ -43,7 +43,7 @@ static struct plot_measure read_measure(const struct plot_run *run, unsigned str
         .name = name,
     };
 
-    hil_told_measure(&run->told, name, &m.told);
+    hil_summary_reader_measure(&run->told, name, &m.told);
     return m;
 }
 
@@ -63,17 +63,17 @@ bool plot_run_measure(const struct plot_run *run, unsigned i, struct plot_measur
 /* Finds the first measure of the summary, or else of the record. */
 static void find_first(struct plot_run *run)
 {
-    struct hil_told_measure first;
+    struct hil_summary_reader_measure first;
     struct plot_measure m;
-    const bool told = hil_told_first(&run->told, false, &first);
+    const bool told = hil_summary_reader_first(&run->told, false, &first);
 
     run->first = (struct plot_measure){0};
-    hil_told_measure(&run->told, "", &run->first.told); /* a name that finds nothing */
+    hil_summary_reader_measure(&run->told, "", &run->first.told); /* a name that finds nothing */
     for (unsigned i = 0; plot_run_measure(run, i, &m); i++)
         if (!run->first.name || (told && strcmp(m.name, first.name) == 0))
             run->first = m;
     run->settled = run->first.name && (run->first.reference < 0 || run->first.told.settled);
-    if (hil_told_first(&run->told, true, &run->worst) && run->worst.judged)
+    if (hil_summary_reader_first(&run->told, true, &run->worst) && run->worst.judged)
         run->settled &= run->worst.settled;
 }
 
@@ -138,7 +138,7 @@ static int read_end(struct plot_run *run)
 }
 
 /* A run without a summary is drawn too: it may have been cut off. */
-int plot_run_open(struct plot_run *run, const char *dir, const struct hil_told *told,
+int plot_run_open(struct plot_run *run, const char *dir, const struct hil_summary_reader *told,
                   FILE *messages)
 {
     *run = (struct plot_run){.dir = dir, .to = dir, .messages = messages};
@@ -147,7 +147,8 @@ int plot_run_open(struct plot_run *run, const char *dir, const struct hil_told *
         return rc;
 
     run->streams = hil_trace_streams(run->trace, &run->stream_count);
-    run->told = told ? (struct hil_told){json_incref(told->root)} : hil_told_read(dir, messages);
+    run->told = told ? (struct hil_summary_reader){json_incref(told->root)}
+                     : hil_summary_reader_read(dir, messages);
     plot_events_read(&run->events, run->told.root);
     plot_events_add_changes(&run->events, run->trace);
     find_first(run);
@@ -162,7 +163,7 @@ int plot_run_open(struct plot_run *run, const char *dir, const struct hil_told *
 void plot_run_close(struct plot_run *run)
 {
     hil_trace_reader_close(run->trace);
-    hil_told_close(&run->told);
+    hil_summary_reader_close(&run->told);
 }
 
 /* --- reading ------------------------------------------------------------------------------- */
@@ -268,7 +269,7 @@ void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES])
 
 /* Formats a swing about a mean with three digits: without an exponent if it is large, and as 0 if
  * it is negligible compared to the mean. */
-static void swing_words(char text[64], const struct hil_told_figures *f, const char *unit)
+static void swing_words(char text[64], const struct hil_summary_reader_figures *f, const char *unit)
 {
     const char *words = hil_unit_words(unit);
     const double pp = f->pp < 1e-6 * fabs(f->mean) ? 0 : f->pp;
@@ -276,7 +277,7 @@ static void swing_words(char text[64], const struct hil_told_figures *f, const c
     snprintf(text, 64, pp < 1000 ? "%.3g%s%.24s" : "%.0f%s%.24s", pp, words[0] ? " " : "", words);
 }
 
-void plot_event_words(const struct plot_run *run, const struct hil_told_event *event,
+void plot_event_words(const struct plot_run *run, const struct hil_summary_reader_event *event,
                       char text[PLOT_TEXT_BYTES])
 {
     text[0] = '\0';
@@ -284,25 +285,26 @@ void plot_event_words(const struct plot_run *run, const struct hil_told_event *e
         snprintf(text, PLOT_TEXT_BYTES, " (start-up)");
     else if (event->number > 0 && isfinite(event->time_s))
         snprintf(text, PLOT_TEXT_BYTES, " (event at %.6g s)", event->time_s);
-    if (hil_told_event_count(&run->told) < 2)
+    if (hil_summary_reader_event_count(&run->told) < 2)
         text[0] = '\0';
 }
 
 /* The figures after the event with the worst response, from which the swing is taken. */
-static struct hil_told_figures worst_figures(const struct plot_run *run,
-                                             const struct hil_told_measure *m)
+static struct hil_summary_reader_figures worst_figures(const struct plot_run *run,
+                                                       const struct hil_summary_reader_measure *m)
 {
-    struct hil_told_figures f;
-    struct hil_told_event event;
+    struct hil_summary_reader_figures f;
+    struct hil_summary_reader_event event;
 
-    return hil_told_after(&run->told, m->settling_event.number, m->name, &event, &f) ? f
-                                                                                     : m->figures;
+    return hil_summary_reader_after(&run->told, m->settling_event.number, m->name, &event, &f)
+               ? f
+               : m->figures;
 }
 
 static void judge_settling(const struct plot_run *run, const struct plot_measure *measure,
                            char text[PLOT_TEXT_BYTES])
 {
-    const struct hil_told_figures worst = worst_figures(run, &measure->told), *f = &worst;
+    const struct hil_summary_reader_figures worst = worst_figures(run, &measure->told), *f = &worst;
     char swing[64];
 
     swing_words(swing, f, measure->column->unit);
@@ -321,10 +323,10 @@ static void judge_settling(const struct plot_run *run, const struct plot_measure
 void plot_run_judge(const struct plot_run *run, const struct plot_measure *measure,
                     char text[PLOT_TEXT_BYTES])
 {
-    const struct hil_told_measure *worst = &run->worst;
+    const struct hil_summary_reader_measure *worst = &run->worst;
     const bool is_first = run->first.name && strcmp(measure->name, run->first.name) == 0;
-    const struct hil_told_figures of_worst = worst_figures(run, worst);
-    const struct hil_told_event *event = &measure->told.settling_event;
+    const struct hil_summary_reader_figures of_worst = worst_figures(run, worst);
+    const struct hil_summary_reader_event *event = &measure->told.settling_event;
     char swing[64], when[PLOT_TEXT_BYTES];
 
     text[0] = '\0';
@@ -339,13 +341,13 @@ void plot_run_judge(const struct plot_run *run, const struct plot_measure *measu
     if (text[0])
         snprintf(text + strlen(text), PLOT_TEXT_BYTES - strlen(text), "%.40s", when);
     const size_t used = strlen(text);
-    if (hil_told_invalid(&run->told)[0])
+    if (hil_summary_reader_invalid(&run->told)[0])
         snprintf(text + used, PLOT_TEXT_BYTES - used, "%snot valid", used ? "; " : "");
 }
 
 void plot_run_steady(const struct plot_measure *measure, char text[PLOT_TEXT_BYTES])
 {
-    const struct hil_told_figures *f = &measure->told.figures;
+    const struct hil_summary_reader_figures *f = &measure->told.figures;
     char swing[64];
 
     text[0] = '\0';

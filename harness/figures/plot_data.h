@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "../h5/trace_reader.h"
-#include "../record/told.h"
+#include "../record/summary_reader.h"
 #include "envelope.h"
 #include "figure.h"
 #include "plot.h"
@@ -24,7 +24,7 @@ struct plot_measure {
     int reference;                   /* column of the reference; -1: there is none */
     const struct hil_column *column; /* the column of the value */
     const char *name;
-    struct hil_told_measure told;
+    struct hil_summary_reader_measure told;
 };
 
 struct plot_run {
@@ -33,20 +33,20 @@ struct plot_run {
     struct hil_trace_reader *trace;
     const struct hil_stream_config *streams;
     unsigned stream_count;
-    struct hil_told told;
+    struct hil_summary_reader told;
     struct plot_events events;
     double duration_s; /* length of the record */
 
     /* The measure that a sweep shows: the first one that was recorded (name NULL: none), and the
      * first array of measures in the summary. */
     struct plot_measure first;
-    struct hil_told_measure worst;
+    struct hil_summary_reader_measure worst;
     bool settled; /* all measures of the array have settled */
 };
 
 /* `told` is the run's summary, or NULL to read it. Returns 0, or a negative errno after a message:
  * -ENODATA when nothing was recorded. */
-int plot_run_open(struct plot_run *run, const char *dir, const struct hil_told *told,
+int plot_run_open(struct plot_run *run, const char *dir, const struct hil_summary_reader *told,
                   FILE *messages);
 void plot_run_close(struct plot_run *run);
 
@@ -72,7 +72,7 @@ int plot_run_each_missed(const struct plot_run *run, unsigned stream, plot_misse
 void plot_run_describe(const struct plot_run *run, char text[PLOT_TEXT_BYTES]);
 
 /* " (event at 0.2 s)"; "" if the run has no other event. */
-void plot_event_words(const struct plot_run *run, const struct hil_told_event *event,
+void plot_event_words(const struct plot_run *run, const struct hil_summary_reader_event *event,
                       char text[PLOT_TEXT_BYTES]);
 
 /* The result of a measure in its worst event: "settles in 2.16 ms (event at 0.2 s)", and "not

@@ -6,7 +6,7 @@
 
 #include "../h5/trace_events.h"
 #include "../record/event_kinds.h"
-#include "../record/told.h"
+#include "../record/summary_reader.h"
 #include "../scenario/yaml/scenario_check.h"
 #include "key_words.h"
 
@@ -15,9 +15,9 @@ static size_t events_change(const char *source, const json_t *change, char *text
 {
     const char *unit = json_string_value(json_object_get(change, "unit"));
     const char *words = hil_unit_words(unit ? unit : "");
-    const int used =
-        snprintf(text, size, "%.40s %.4g to %.4g%s%.16s", source, hil_told_number(change, "from"),
-                 hil_told_number(change, "to"), words[0] ? " " : "", words);
+    const int used = snprintf(text, size, "%.40s %.4g to %.4g%s%.16s", source,
+                              hil_summary_reader_number(change, "from"),
+                              hil_summary_reader_number(change, "to"), words[0] ? " " : "", words);
 
     for (char *c = text; *c != '\0'; c++)
         if (*c == '_')
@@ -49,8 +49,8 @@ static void events_read_faults(struct plot_events *events, const json_t *list)
     events->fault_count = 0;
     for (size_t i = 0; i < json_array_size(list) && events->fault_count < PLOT_FAULTS_MAX; i++) {
         const json_t *one = json_array_get(list, i);
-        const double from_s = hil_told_number(one, "began_s"),
-                     to_s = hil_told_number(one, "ended_s");
+        const double from_s = hil_summary_reader_number(one, "began_s"),
+                     to_s = hil_summary_reader_number(one, "ended_s");
         const char *name = json_string_value(json_object_get(one, "name"));
         struct plot_fault *fault = &events->faults[events->fault_count];
         if (!isfinite(from_s) || !name || !scenario_name_fits(name))
@@ -80,7 +80,7 @@ static void events_read_failures(struct plot_events *events, const json_t *list)
         const char *name = json_string_value(json_object_get(one, "name"));
         const char *figure = json_string_value(json_object_get(one, "figure"));
         struct plot_failure *failure = &events->failures[events->failure_count];
-        *failure = (struct plot_failure){.at_s = hil_told_number(one, "time_s")};
+        *failure = (struct plot_failure){.at_s = hil_summary_reader_number(one, "time_s")};
         if (!figure || !isfinite(failure->at_s) || !events_is_plain(name))
             continue;
         snprintf(failure->limit, sizeof failure->limit, "%s", name);
@@ -98,7 +98,7 @@ void plot_events_read(struct plot_events *events, const json_t *summary)
     for (size_t i = 1; i < json_array_size(list) && events->count < PLOT_EVENTS_MAX; i++) {
         const json_t *one = json_array_get(list, i);
         struct plot_event *event = &events->at[events->count++];
-        event->at_s = hil_told_number(one, "time_s");
+        event->at_s = hil_summary_reader_number(one, "time_s");
         events_words(json_object_get(one, "changes"), event->text, sizeof event->text);
     }
     events_read_faults(events, json_object_get(summary, "faults"));

@@ -78,16 +78,16 @@ struct map {
     struct map_cell (*cell)(const json_t *point);
 };
 
-static struct hil_told_measure map_measure(const json_t *point)
+static struct hil_summary_reader_measure map_measure(const json_t *point)
 {
-    const struct hil_told told = {json_object_get(point, "summary")};
-    struct hil_told_measure m;
+    const struct hil_summary_reader told = {json_object_get(point, "summary")};
+    struct hil_summary_reader_measure m;
 
-    hil_told_first(&told, false, &m);
+    hil_summary_reader_first(&told, false, &m);
     return m;
 }
 
-static struct map_cell map_cell(const struct hil_told_measure *m, double value)
+static struct map_cell map_cell(const struct hil_summary_reader_measure *m, double value)
 {
     if (m->judged && !m->settled)
         return (struct map_cell){MAP_NOT_SETTLED, NAN};
@@ -96,48 +96,49 @@ static struct map_cell map_cell(const struct hil_told_measure *m, double value)
 
 static struct map_cell map_overshoot(const json_t *point)
 {
-    const struct hil_told_measure m = map_measure(point);
+    const struct hil_summary_reader_measure m = map_measure(point);
 
     return map_cell(&m, m.figures.overshoot_pct);
 }
 
 static struct map_cell map_settling(const json_t *point)
 {
-    const struct hil_told_measure m = map_measure(point);
+    const struct hil_summary_reader_measure m = map_measure(point);
 
     return map_cell(&m, m.figures.settling_ms);
 }
 
 static struct map_cell map_rise(const json_t *point)
 {
-    const struct hil_told_measure m = map_measure(point);
+    const struct hil_summary_reader_measure m = map_measure(point);
 
     return map_cell(&m, m.figures.rise_time_ms);
 }
 
 /* The measure, with whether it settled after the last event, as what is steady then is of that. */
-static struct hil_told_measure map_steady(const json_t *point)
+static struct hil_summary_reader_measure map_steady(const json_t *point)
 {
-    const struct hil_told told = {json_object_get(point, "summary")};
-    struct hil_told_measure m = map_measure(point);
-    struct hil_told_figures last;
-    struct hil_told_event event;
+    const struct hil_summary_reader told = {json_object_get(point, "summary")};
+    struct hil_summary_reader_measure m = map_measure(point);
+    struct hil_summary_reader_figures last;
+    struct hil_summary_reader_event event;
 
-    if (hil_told_after(&told, (int)hil_told_event_count(&told) - 1, m.name, &event, &last))
+    if (hil_summary_reader_after(&told, (int)hil_summary_reader_event_count(&told) - 1, m.name,
+                                 &event, &last))
         m.settled = last.settled;
     return m;
 }
 
 static struct map_cell map_peak_to_peak(const json_t *point)
 {
-    const struct hil_told_measure m = map_steady(point);
+    const struct hil_summary_reader_measure m = map_steady(point);
 
     return map_cell(&m, m.figures.pp);
 }
 
 static struct map_cell map_error(const json_t *point)
 {
-    const struct hil_told_measure m = map_steady(point);
+    const struct hil_summary_reader_measure m = map_steady(point);
 
     return map_cell(&m, fabs(m.figures.steady_error));
 }

@@ -15,7 +15,7 @@ static unsigned write_points(struct hil_figure *figure, const struct plot_sweep 
     for (unsigned i = 0; i < sweep->count; i++) {
         double us[3];
 
-        hil_told_round_trip(&sweep->series[i].run.told, us);
+        hil_summary_reader_round_trip(&sweep->series[i].run.told, us);
         if (!isfinite(us[0]))
             continue;
         const char *period =

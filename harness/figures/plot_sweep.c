@@ -520,7 +520,7 @@ static int draw(const struct plot_sweep *sweep, const struct picture *picture)
     plot_events_open(&figure, sweep->count);
     for (unsigned i = 0; i < sweep->count; i++) {
         const struct plot_run *run = &sweep->series[i].run;
-        const struct hil_told_figures *told = &run->first.told.figures;
+        const struct hil_summary_reader_figures *told = &run->first.told.figures;
 
         plot_events_set(&figure, i + 1, &run->events,
                         (struct plot_steady){told->from_s, told->to_s}, window.from_s, window.to_s,

@@ -77,7 +77,7 @@ void plot_pair_ranges(struct hil_figure *figure, const struct plot_pair *one,
 int plot_views_open(struct hil_figure *figure, const struct plot_run *run, const char *name,
                     const char *title)
 {
-    const char *invalid = hil_told_invalid(&run->told);
+    const char *invalid = hil_summary_reader_invalid(&run->told);
     char subtitle[PLOT_TEXT_BYTES];
     const int rc = hil_figure_open(figure, run->to, name, run->messages);
     if (rc)

@@ -16,12 +16,12 @@
 #include "../tracing/flight.h"
 #include "../tracing/others.h"
 #include "children.h"
-#include "kept.h"
 #include "meeting.h"
 #include "open_files.h"
 #include "progress.h"
 #include "rendezvous.h"
 #include "results.h"
+#include "results_writer.h"
 #include "secret.h"
 #include "tuning_server.h"
 #include "warnings.h"
@@ -32,7 +32,7 @@ struct launcher {
     struct hil_run run;
     char run_directory[HIL_PLACE_SIZE];
     unsigned char secret[32]; /* for a run whose nodes are all started here */
-    struct hil_kept kept;
+    struct hil_results_writer kept;
     struct hil_rendezvous *rendezvous; /* NULL: the scenario has the addresses of the nodes */
     int place;                         /* descriptor that holds run_directory; -1: it is not this
                                         * run's own */
@@ -234,7 +234,7 @@ static void warn_of_writers(struct launcher *l)
             l->kept.out, (double)l->scenario->hang_limit_ns * 1e-9);
     if (restarts > l->writer_restarts && !l->launch->keep_quiet)
         fprintf(stderr, "warning: %s/trace.h5: %s; another process continues\n", l->kept.out,
-                hil_kept_words(-EOWNERDEAD));
+                hil_results_writer_words(-EOWNERDEAD));
     l->writer_restarts = restarts;
     l->writers_hung = hung;
 }
@@ -260,8 +260,8 @@ static void check_record(struct launcher *l)
     see_who_waits(l);
     if (!rc || l->kept.record_rc)
         return;
-    hil_kept_tell(&l->kept, rc, ends ? "; the run ends" : "; the run continues without a record",
-                  stderr);
+    hil_results_writer_tell(
+        &l->kept, rc, ends ? "; the run ends" : "; the run continues without a record", stderr);
     if (ends)
         hil_state_stop(l->run.state, hil_clock_monotonic(), 0);
 }
@@ -323,8 +323,8 @@ static int finish_results(struct launcher *l, struct hil_conclusion *conclusion,
     struct hil_summary summary;
 
     l->kept.traced = l->children.session ? &l->traced : NULL;
-    const int rc = hil_kept_finish(&l->kept, failed || l->failed || signal_status(l), &summary,
-                                   conclusion, stderr);
+    const int rc = hil_results_writer_finish(&l->kept, failed || l->failed || signal_status(l),
+                                             &summary, conclusion, stderr);
     if (!l->launch->keep_quiet)
         hil_summary_print(&summary, stdout);
     return rc;
@@ -376,9 +376,10 @@ static int run(struct launcher *l)
     hil_tuning_server_close(&l->tuning);
     rc = stop_trace(l);
     const bool failed = finish_results(l, &outcome, rc) || l->failed || rc;
-    const int status = failed             ? (l->children.refused ? HIL_EXIT_USAGE : HIL_EXIT_FAILED)
-                       : signal_status(l) ? signal_status(l)
-                                          : hil_kept_status(&outcome, l->launch->keep_quiet);
+    const int status = failed ? (l->children.refused ? HIL_EXIT_USAGE : HIL_EXIT_FAILED)
+                       : signal_status(l)
+                           ? signal_status(l)
+                           : hil_results_writer_status(&outcome, l->launch->keep_quiet);
     hil_judgement_free(&outcome.judgement);
     return status;
 }
@@ -399,16 +400,16 @@ int hil_launch(const struct hil_launch *launch)
     hil_catch_signals();
     l.run = (struct hil_run){
         .scenario = s, .place = l.run_directory, .log = hil_warnings_log, .log_arg = &l.warnings};
-    l.kept = (struct hil_kept){.run = &l.run,
-                               .killed = "the launcher was killed",
-                               .inherited = end_inherited,
-                               .arg = &l,
-                               .folder = -1};
+    l.kept = (struct hil_results_writer){.run = &l.run,
+                                         .killed = "the launcher was killed",
+                                         .inherited = end_inherited,
+                                         .arg = &l,
+                                         .folder = -1};
     status = meet(&l);
     if (status)
         return status;
     status = HIL_EXIT_FAILED;
-    int rc = launch->discard ? 0 : hil_kept_open(&l.kept, launch->out, stderr);
+    int rc = launch->discard ? 0 : hil_results_writer_open(&l.kept, launch->out, stderr);
     if (rc) {
         hil_rendezvous_close(l.rendezvous);
         return hil_results_status(rc);
@@ -424,7 +425,7 @@ int hil_launch(const struct hil_launch *launch)
     if (!rc)
         rc = open_state(&l);
     if (!rc)
-        rc = hil_kept_record(&l.kept);
+        rc = hil_results_writer_record(&l.kept);
     if (!rc)
         rc = prepare_meeting(&l);
     if (!rc)
@@ -442,7 +443,7 @@ int hil_launch(const struct hil_launch *launch)
     hil_rendezvous_close(l.rendezvous);
     hil_tuning_server_close(&l.tuning);
     hil_session_close(l.children.session);
-    hil_kept_close(&l.kept);
+    hil_results_writer_close(&l.kept);
     hil_state_close(l.run.state);
     hil_children_close(&l.children);
     hil_warnings_close(&l.warnings);

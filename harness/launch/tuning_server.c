@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../run/clock.h"
-#include "../run/tuning_desk.h"
+#include "../run/tuning_coordinator.h"
 #include "tuning_request.h"
 
 enum { SERVER_CLIENTS = 16, SERVER_LINE = 16384, SERVER_QUEUE = 64 };
@@ -422,7 +422,7 @@ static uint64_t server_needed_ns(const struct hil_scenario *s)
     for (unsigned i = 0; i < s->system->node_count; i++)
         if (s->system->nodes[i].timing.period_ns > longest)
             longest = s->system->nodes[i].timing.period_ns;
-    return 4 * longest + 2 * hil_tuning_desk_round_ns(s);
+    return 4 * longest + 2 * hil_tuning_coordinator_round_ns(s);
 }
 
 int hil_tuning_server_open(struct hil_tuning_server **server, const struct hil_run *run)

@@ -8,8 +8,8 @@
 
 #include "../base/foreign.h"
 #include "../run/node_name.h"
-#include "kept.h"
 #include "process.h"
+#include "results_writer.h"
 
 enum { AGES_TOLD = 8 };
 

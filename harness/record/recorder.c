@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../base/deaf.h"
+#include "../base/detached.h"
 #include "../base/reap.h"
 #include "../h5/journal.h"
 #include "recorder_parts.h"
@@ -49,7 +49,7 @@ static int start_writer(struct hil_recorder *recorder)
     fflush(NULL);
     recorder->writers++;
     recorder->pulse = (struct hil_pulse){0};
-    recorder->writer = hil_fork_deaf();
+    recorder->writer = hil_fork_detached();
     if (recorder->writer == 0)
         recorder_write(recorder, self);
     if (recorder->writer > 0)

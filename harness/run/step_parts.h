@@ -211,7 +211,7 @@ struct hil_step {
     struct hil_executor_state *executor;
     struct hil_executor_state *told; /* the same, but of the run itself also during the rehearsal */
     struct hil_faults *faults;       /* NULL: no faults act on it */
-    struct hil_tuner_bell *tuner;    /* NULL: nothing in it can be tuned */
+    struct hil_tuning_notice *tuner; /* NULL: nothing in it can be tuned */
     struct hil_shards *shards;       /* NULL: one thread does the whole step */
 
     void **selves; /* of the parts, for their row steps */

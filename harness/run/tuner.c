@@ -8,7 +8,7 @@
 #include "lines.h"
 #include "note.h"
 #include "step_parts.h"
-#include "tuning_desk.h"
+#include "tuning_coordinator.h"
 
 /* A source that was tuned: its old value, then a ramp to the new one. */
 struct tuner_source {
@@ -17,11 +17,11 @@ struct tuner_source {
 };
 
 struct hil_tuner {
-    struct hil_tuner_bell bell; /* first: step->tuner points to it */
+    struct hil_tuning_notice notice; /* first: step->tuner points to it */
     struct hil_step *step;
-    struct hil_tuning_var *var;   /* NULL: at node 0, which tells itself */
-    struct hil_tuning_desk *desk; /* only at node 0; else NULL */
-    bool waits;                   /* `message` has yet to be applied */
+    struct hil_tuning_var *var;                 /* NULL: at node 0, which tells itself */
+    struct hil_tuning_coordinator *coordinator; /* only at node 0; else NULL */
+    bool waits;                                 /* `message` has yet to be applied */
     struct hil_tuning_message message;
     struct tuner_source *sources; /* by feed of the step */
     double *parameters;           /* present parameters of all parts of the step */
@@ -140,7 +140,7 @@ static int tuner_apply_one(struct hil_tuner *t, const struct hil_change_told *ch
 static void tuner_answer(struct hil_tuner *t, const struct hil_tuning_answer *answer)
 {
     if (!t->var) {
-        hil_tuning_desk_answer(t->desk, t->step->node->id, answer);
+        hil_tuning_coordinator_answer(t->coordinator, t->step->node->id, answer);
         return;
     }
     loco_owned_var_store(&t->var->answer, answer);
@@ -172,15 +172,15 @@ static void tuner_apply(struct hil_tuner *t, uint64_t n, uint64_t due_ns, uint64
 
 /* --- receiving requests ----------------------------------------------------------------------- */
 
-/* Takes the request that the bell announced. The bell may arrive before the request. */
+/* Takes the request that the notice announced. The notice may arrive before the request. */
 static void tuner_hear(struct hil_tuner *t)
 {
-    const uint64_t number = atomic_load_explicit(t->bell.rings, memory_order_acquire);
+    const uint64_t number = atomic_load_explicit(t->notice.rings, memory_order_acquire);
 
-    if (number == t->bell.heard || loco_owned_var_load(&t->var->request, &t->message) ||
+    if (number == t->notice.heard || loco_owned_var_load(&t->var->request, &t->message) ||
         t->message.number < number)
         return;
-    t->bell.heard = number;
+    t->notice.heard = number;
     t->waits = t->message.count <= HIL_CHANGES_MAX;
 }
 
@@ -192,13 +192,13 @@ __attribute__((cold, noinline)) void hil_tuner_step(struct hil_step *s, uint64_t
 
     if (t->var)
         tuner_hear(t);
-    else if (hil_tuning_desk_step(t->desk, n, now_ns, &t->message))
+    else if (hil_tuning_coordinator_step(t->coordinator, n, now_ns, &t->message))
         t->waits = true;
     if (t->waits && due_ns >= t->message.at_ns)
         tuner_apply(t, n, due_ns, now_ns);
     if (!t->var)
-        busy = hil_tuning_desk_is_busy(t->desk, &t->bell.heard);
-    t->bell.busy = busy || t->waits;
+        busy = hil_tuning_coordinator_is_busy(t->coordinator, &t->notice.heard);
+    t->notice.busy = busy || t->waits;
 }
 
 /* --- opening and closing ---------------------------------------------------------------------- */
@@ -234,17 +234,17 @@ int hil_tuner_open(struct hil_step *s)
     struct hil_tuner *t = hil_lines_new(sizeof *t);
     if (!t)
         return -ENOMEM;
-    s->tuner = &t->bell;
+    s->tuner = &t->notice;
     *t = (struct hil_tuner){.step = s, .var = first ? NULL : node->links.tuning.at};
     t->sources = calloc(s->feed_count + 1, sizeof *t->sources);
     int rc = t->sources ? tuner_copy_parameters(t) : -ENOMEM;
     if (!rc && first)
-        rc = hil_tuning_desk_open(&t->desk, node);
+        rc = hil_tuning_coordinator_open(&t->coordinator, node);
     if (!rc)
         tuner_restore(t);
-    t->bell.rings = first ? &node->run->state->tuning->asked
-                          : (const _Atomic uint64_t *)(const void *)t->var->bell.copy;
-    t->bell.busy = first; /* there may be requests to replay */
+    t->notice.rings = first ? &node->run->state->tuning->asked
+                            : (const _Atomic uint64_t *)(const void *)t->var->notice.copy;
+    t->notice.busy = first; /* there may be requests to replay */
     return rc;
 }
 
@@ -254,7 +254,7 @@ void hil_tuner_close(struct hil_step *s)
 
     if (!t)
         return;
-    hil_tuning_desk_close(t->desk);
+    hil_tuning_coordinator_close(t->coordinator);
     free(t->sources);
     free(t->parameters);
     free(t);

@@ -18,15 +18,16 @@ struct hil_step;
 /* What a step looks at: where the number of the newest request is (in an owned_var, or in the
  * launcher's memory), the newest number that was heard, and whether work for that request is
  * left. */
-struct hil_tuner_bell {
+struct hil_tuning_notice {
     const _Atomic uint64_t *rings;
     uint64_t heard;
     bool busy;
 };
 
-static inline bool hil_tuner_is_asked(const struct hil_tuner_bell *bell)
+static inline bool hil_tuner_is_asked(const struct hil_tuning_notice *notice)
 {
-    return atomic_load_explicit(bell->rings, memory_order_acquire) != bell->heard || bell->busy;
+    return atomic_load_explicit(notice->rings, memory_order_acquire) != notice->heard ||
+           notice->busy;
 }
 
 /* Sets step->tuner if something of the node can be tuned, or if this is node 0 and something in the

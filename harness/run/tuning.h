@@ -2,7 +2,7 @@
  * Data that all parts of tuning share: the launcher's requests, the messages to nodes, and their
  * answers.
  *
- *      launcher --(memory)--> the desk at node 0 --(owned_var)--> each node that it concerns
+ *      launcher --(memory)--> the coordinator at node 0 --(owned_var)--> each node that it concerns
  *               <--(memory)--                    <--(owned_var)--
  *
  * A request has one to HIL_CHANGES_MAX changes, which take force at one time of the run. Node 0

@@ -23,7 +23,7 @@ static int vars_init_of(struct hil_tuning_var *v, struct loco_channel *parent, u
         vars_init_one(&v->request, parent, "tune", node, false, sizeof(struct hil_tuning_message));
 
     if (!rc)
-        rc = vars_init_one(&v->bell, parent, "bell", node, false, sizeof(uint64_t));
+        rc = vars_init_one(&v->notice, parent, "notice", node, false, sizeof(uint64_t));
     if (!rc)
         rc = vars_init_one(&v->answer, parent, "tuned", node, true,
                            sizeof(struct hil_tuning_answer));
@@ -55,7 +55,7 @@ void hil_tuning_vars_fini(struct hil_tuning_vars *vars)
 {
     for (unsigned i = 0; i < vars->count; i++) {
         loco_owned_var_fini(&vars->at[i].request);
-        loco_owned_var_fini(&vars->at[i].bell);
+        loco_owned_var_fini(&vars->at[i].notice);
         loco_owned_var_fini(&vars->at[i].answer);
     }
     free(vars->at);

@@ -2,7 +2,7 @@
  * The owned_vars that tuning uses: three between node 0 and each other node that can be tuned.
  *
  *      node 0  --"tune-3"-->   node 3      the newest request, a hil_tuning_message
- *      node 0  --"bell-3"-->   node 3      its number, one word: all that a step looks at
+ *      node 0  --"notice-3"-->   node 3      its number, one word: all that a step looks at
  *      node 0  <--"tuned-3"--  node 3      the outcome, a hil_tuning_answer
  *
  * Node 0 needs none to tune itself.
@@ -14,7 +14,7 @@
 #include "tuning.h"
 
 struct hil_tuning_var {
-    struct loco_owned_var request, bell, answer;
+    struct loco_owned_var request, notice, answer;
 };
 
 struct hil_tuning_vars {

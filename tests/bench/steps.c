@@ -342,7 +342,8 @@ static double first_step(const struct hil_state *state, unsigned side)
 static void watch(const struct hil_state *state)
 {
     static const struct timespec interval = {.tv_nsec = 20000000};
-    const struct hil_found run = {.attached = {.state = state, .node_count = state->node_count}};
+    const struct hil_run_entry run = {
+        .attached = {.state = state, .node_count = state->node_count}};
     struct hil_watch w;
 
     if (hil_watch_open(&w, &run))

@@ -15,7 +15,7 @@ enum { STEPS = 40 };
 static const char sound[] = "name: small\nduration_s: 0.1\nmode: virtual\n" BANK("3");
 
 static struct hil_state *state;
-static struct hil_found found = {.process = -1};
+static struct hil_run_entry found = {.process = -1};
 
 static void open_run(void)
 {

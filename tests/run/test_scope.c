@@ -24,7 +24,7 @@ TestSuite(scope, .init = workspace_open, .fini = workspace_close);
 struct watched {
     struct process process;
     struct hil_runs runs;
-    const struct hil_found *run;
+    const struct hil_run_entry *run;
     const char *out;
 };
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "harness/base/autogroup.h"
-#include "harness/base/deaf.h"
+#include "harness/base/detached.h"
 
 static int nice_now(void)
 {
@@ -30,7 +30,7 @@ Test(autogroup, the_kernels_text_is_understood)
 /* A session of its own is a group of its own, of the same weight as that of the loops. */
 Test(autogroup, a_deaf_process_stays_in_the_session)
 {
-    const pid_t session = getsid(0), group = getpgid(0), child = hil_fork_deaf();
+    const pid_t session = getsid(0), group = getpgid(0), child = hil_fork_detached();
     int status;
 
     if (child == 0)

@@ -108,9 +108,9 @@ static struct hil_findings findings;
 
 static const struct hil_finding *find(const char *name)
 {
-    struct hil_patient patient;
+    struct hil_machine patient;
 
-    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
+    cr_assert_eq(hil_machine_open(&patient, folder, &scenario), 0);
     hil_examine(&patient, &findings);
     for (unsigned i = 0; i < findings.count; i++)
         if (strcmp(findings.at[i].name, name) == 0)
@@ -306,10 +306,10 @@ Test(doctor, an_empty_machine_is_unknown)
 
 Test(doctor, a_machine_without_cpus_is_refused)
 {
-    struct hil_patient patient;
+    struct hil_machine patient;
 
     take_away("/sys/devices/system/cpu/online");
-    cr_expect_eq(hil_patient_open(&patient, folder, &scenario), -ENODATA);
+    cr_expect_eq(hil_machine_open(&patient, folder, &scenario), -ENODATA);
 }
 
 /* --- checks that need several files --------------- */
@@ -530,11 +530,11 @@ Test(doctor, serious_findings_in_a_line_each)
 {
     char said[2000] = "";
     FILE *to = fmemopen(said, sizeof said, "w");
-    struct hil_patient patient;
+    struct hil_machine patient;
 
     put("/proc/sys/kernel/sched_rt_runtime_us", "950000");
     put("/proc/124/comm", "irqbalance"); /* only a warning, so not printed */
-    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
+    cr_assert_eq(hil_machine_open(&patient, folder, &scenario), 0);
     hil_doctor_warn(&patient, to);
     fclose(to);
     cr_expect_str_eq(said,
@@ -548,10 +548,10 @@ Test(doctor, no_fix_is_advised_after_it_was_tried)
 {
     char said[2000] = "";
     FILE *to = fmemopen(said, sizeof said, "w");
-    struct hil_patient patient;
+    struct hil_machine patient;
 
     put("/proc/sys/kernel/sched_rt_runtime_us", "950000");
-    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
+    cr_assert_eq(hil_machine_open(&patient, folder, &scenario), 0);
     patient.is_fixed = true;
     hil_doctor_warn(&patient, to);
     fclose(to);
@@ -629,10 +629,10 @@ Test(doctor, what_cyclictest_prints)
 Test(doctor, gaps_are_judged_by_the_shortest_period)
 {
     struct hil_measured measured[2] = {{.spun_ns = 1000000000}, {.spun_ns = 1000000000}};
-    struct hil_patient patient;
+    struct hil_machine patient;
     struct hil_finding f;
 
-    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
+    cr_assert_eq(hil_machine_open(&patient, folder, &scenario), 0);
     hil_gaps_add(&measured[1].loop, 9000);
     hil_judge_gaps(&patient, measured, &f);
     cr_expect_eq(f.severity, HIL_FINE, "%s", f.found);

@@ -69,12 +69,12 @@ static struct hil_system one = {.nodes = &node, .node_count = 1};
 static const struct hil_scenario scenario = {
     .system = &one, .executors = executors, .executor_count = 2};
 
-static struct hil_patient patient;
+static struct hil_machine patient;
 static struct hil_fix fix;
 
 static void begin(void)
 {
-    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
+    cr_assert_eq(hil_machine_open(&patient, folder, &scenario), 0);
     cr_assert_eq(hil_fix_begin(&fix, &patient, NULL), 0);
 }
 
@@ -98,7 +98,7 @@ Test(fix, it_says_what_it_does)
     char said[2000] = "";
     FILE *to = fmemopen(said, sizeof said, "w");
 
-    cr_assert_eq(hil_patient_open(&patient, folder, &scenario), 0);
+    cr_assert_eq(hil_machine_open(&patient, folder, &scenario), 0);
     cr_assert_eq(hil_fix_begin(&fix, &patient, to), 0);
     fclose(to);
     cr_expect(strstr(said, "fix: " THROTTLING " is now -1, and was 950000\n"), "%s", said);

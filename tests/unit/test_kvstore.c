@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "channels/fabric/words.h"
+#include "channels/fabric/atomic_copy.h"
 #include "channels/kvstore/kvstore_locks.h"
 #include "channels/kvstore/kvstore_slots.h"
 #include "channels/loco/kvstore.h"

@@ -183,7 +183,7 @@ Test(state, has_all_its_nodes)
 /* The count is read once, so later changes to it do not affect the reader. */
 Test(state, may_change_while_it_is_watched)
 {
-    struct hil_found found = {.pid = 1, .process = -1};
+    struct hil_run_entry found = {.pid = 1, .process = -1};
     struct hil_watch watch;
 
     cr_assert_eq(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);

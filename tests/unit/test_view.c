@@ -7,7 +7,7 @@
 
 enum { ROWS = 1024, A_TURN = 100, TURNS = 36000 };
 
-static struct hil_found found = {.process = -1};
+static struct hil_run_entry found = {.process = -1};
 static uint64_t sent_bytes, most_bytes;
 
 static int count(void *arg, bool binary, const void *bytes, size_t size)

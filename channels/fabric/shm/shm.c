@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "../../loco/fabric/context.h"
+#include "../atomic_copy.h"
 #include "../by_node_make.h"
 #include "../host_time.h"
-#include "../words.h"
 #include "shm_internal.h"
 
 struct shm_link {

@@ -74,7 +74,7 @@ static int connection_send_now(int socket, const void *data, size_t size, int fd
 static int connection_enqueue(struct shm_connection *c, const void *data, size_t size, int fd)
 {
     const bool first = !c->unsent.first;
-    struct loco_unsent_message *m = loco_unsent_add(&c->unsent, data, size, NULL, 0);
+    struct loco_send_queue_message *m = loco_send_queue_add(&c->unsent, data, size, NULL, 0);
 
     if (!m)
         return -ENOMEM;
@@ -106,10 +106,11 @@ int shm_post_file(struct shm_connection *c, uint32_t file)
 static bool connection_send_waiting(struct shm_connection *c)
 {
     while (c->unsent.first) {
-        const struct loco_unsent_message *m = c->unsent.first;
+        const struct loco_send_queue_message *m = c->unsent.first;
         if (connection_send_now(c->fd, m->data, m->size, m->descriptor) == -EAGAIN)
             return false;
-        loco_unsent_take_off(&c->unsent); /* after another error the connection is over anyway */
+        loco_send_queue_take_off(
+            &c->unsent); /* after another error the connection is over anyway */
     }
     return true;
 }
@@ -189,7 +190,7 @@ static void connection_drop(struct shm_connection *c)
         at = &(*at)->next;
     *at = c->next;
     c->shm->strangers -= shm_connection_is_stranger(c);
-    loco_unsent_clear(&c->unsent);
+    loco_send_queue_clear(&c->unsent);
     for (int i = 0; i < SHM_FILES; i++)
         if (c->files[i] >= 0)
             close(c->files[i]);
@@ -290,7 +291,7 @@ static bool listener_rest(struct shm *s, int error)
 {
     const bool told = s->rest.told;
 
-    if (!loco_rest_begin(&s->rest, error, loco_host_clock(NULL)))
+    if (!loco_accept_backoff_begin(&s->rest, error, loco_host_clock(NULL)))
         return false;
     shm_watch(s, EPOLL_CTL_MOD, s->listener, s, 0);
     s->rest.told = true;
@@ -299,7 +300,7 @@ static bool listener_rest(struct shm *s, int error)
 
 int shm_tend_listener(struct shm *s)
 {
-    if (loco_rest_end(&s->rest, loco_host_clock(NULL)) && s->listener >= 0)
+    if (loco_accept_backoff_end(&s->rest, loco_host_clock(NULL)) && s->listener >= 0)
         shm_watch(s, EPOLL_CTL_MOD, s->listener, s, EPOLLIN);
     return s->rest.until ? LOOK_MS : -1;
 }

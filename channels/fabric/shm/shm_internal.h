@@ -22,8 +22,8 @@
 
 #include "../../loco/fabric/by_node.h"
 #include "../../loco/fabric/shm.h"
-#include "../rest.h"
-#include "../unsent.h"
+#include "../accept_backoff.h"
+#include "../send_queue.h"
 #include "shm_wire.h"
 
 /* Limits on the resources that other processes can make this one use. */
@@ -78,7 +78,7 @@ struct shm_connection {
     uint64_t process;        /* the other process's number */
     int process_fd;          /* its pidfd; -1: unproven, or in another PID namespace */
     unsigned pairs;          /* pairs of nodes that are up over it */
-    struct loco_unsent unsent;
+    struct loco_send_queue unsent;
     bool has_file[SHM_FILES]; /* this process's file was sent to the other process */
     int files[SHM_FILES];     /* the other process's files; -1: not received */
     struct shm_connection *next;
@@ -131,8 +131,8 @@ struct shm {
     struct loco_by_node by_id; /* struct shm_node *: the same nodes */
     uint32_t count;            /* nodes of the network */
     struct loco_key key;
-    int listener;          /* -1: there is none */
-    struct loco_rest rest; /* the listener's */
+    int listener;                    /* -1: there is none */
+    struct loco_accept_backoff rest; /* the listener's */
     struct shm_place place;
     struct shm_file files[SHM_FILES];
     struct shm_connection *connections; /* the newest first */

@@ -7,8 +7,8 @@
 
 #include "../../loco/memory.h"
 #include "../../room.h"
+#include "../atomic_copy.h"
 #include "../by_node_make.h"
-#include "../words.h"
 #include "sim_internal.h"
 
 static struct sim *sim_of(const struct loco_fabric *fabric)

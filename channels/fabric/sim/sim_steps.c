@@ -26,7 +26,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../words.h"
+#include "../atomic_copy.h"
 #include "sim_internal.h"
 
 enum {

@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "../words.h"
+#include "../atomic_copy.h"
 #include "sim_internal.h"
 
 /* A fiber may wait for another fiber of its own node, which no delivery announces. It may also

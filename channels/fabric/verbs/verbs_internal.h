@@ -27,7 +27,7 @@
 #include <sys/socket.h>
 
 #include "../../loco/fabric/verbs.h"
-#include "../unsent.h"
+#include "../send_queue.h"
 #include "verbs_hello.h"
 
 enum {
@@ -148,7 +148,7 @@ struct verbs_connection {
     bool alive_posted;         /* a keep-alive is on its way */
     unsigned busy;             /* bit i: send buffer i is on its way */
     enum ibv_wc_status status; /* the first error of an operation to the peer */
-    struct loco_unsent unsent;
+    struct loco_send_queue unsent;
     struct verbs_arenas *arenas; /* the peer's */
 };
 

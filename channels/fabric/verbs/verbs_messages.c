@@ -82,7 +82,8 @@ static void control_post_request(struct verbs_connection *c, struct ibv_send_wr 
         verbs_connection_end(c, IBV_WC_GENERAL_ERR);
 }
 
-static void control_post_message(struct verbs_connection *c, const struct loco_unsent_message *m)
+static void control_post_message(struct verbs_connection *c,
+                                 const struct loco_send_queue_message *m)
 {
     const struct verbs_node *n = c->end.node;
     unsigned index = (unsigned)__builtin_ctz(~c->busy);
@@ -103,7 +104,7 @@ static void control_send_unsent(struct verbs_connection *c)
 {
     while (c->unsent.first && c->busy != FULL && !c->down) {
         control_post_message(c, c->unsent.first);
-        loco_unsent_take_off(&c->unsent);
+        loco_send_queue_take_off(&c->unsent);
     }
 }
 
@@ -119,11 +120,11 @@ static int control_post(struct verbs_connection *c, enum kind kind, const void *
 {
     const struct wire head = {.kind = kind, .size = (uint32_t)size};
 
-    if (!loco_unsent_has_room(&c->unsent, sizeof head + size, LOCO_UNSENT_MAX)) {
+    if (!loco_send_queue_has_room(&c->unsent, sizeof head + size, LOCO_UNSENT_MAX)) {
         control_overrun(c);
         return -ECONNRESET;
     }
-    if (!loco_unsent_add(&c->unsent, &head, sizeof head, body, size))
+    if (!loco_send_queue_add(&c->unsent, &head, sizeof head, body, size))
         return -ENOMEM;
     control_send_unsent(c);
     return 0;

@@ -58,7 +58,7 @@ void verbs_give_up(struct verbs_connection *c)
 
     pthread_mutex_lock(&n->verbs->lock);
     c->end.peer->connection = NULL;
-    loco_unsent_clear(&c->unsent);
+    loco_send_queue_clear(&c->unsent);
     c->end.next = n->dead;
     n->dead = &c->end;
     pthread_mutex_unlock(&n->verbs->lock);

@@ -7,7 +7,7 @@
 
 #include "../../launch/jobs.h"
 #include "../../launch/verdict_files.h"
-#include "../../record/told.h"
+#include "../../record/summary_reader.h"
 #include "../commands.h"
 
 enum { SWEEP_POINTS_MAX = 100000, SWEEP_BISECTIONS_MAX = 20 };
@@ -31,9 +31,9 @@ struct sweep_axis {
 };
 
 struct sweep_point {
-    char **sets;          /* "key=value", by axis */
-    char *name;           /* its folder name: the sets of the keys that vary */
-    struct hil_told told; /* the results of its run, once it has ended */
+    char **sets;                    /* "key=value", by axis */
+    char *name;                     /* its folder name: the sets of the keys that vary */
+    struct hil_summary_reader told; /* the results of its run, once it has ended */
 };
 
 /* A range of steps, and the neighbouring points between which the verdict changes: the last known
@@ -109,7 +109,7 @@ int sweep_write_csv(const struct sweep *s); /* sweep.csv, and distribution.csv *
 void sweep_print_table(const struct sweep *s);
 
 /* "passed"; "" if the run left no verdict. */
-const char *sweep_verdict(const struct hil_told *told);
+const char *sweep_verdict(const struct hil_summary_reader *told);
 
 /* Whether the run reached its end, is valid, and kept its limits, if any. */
 bool sweep_passed(const struct sweep *s, unsigned point);
@@ -118,7 +118,7 @@ bool sweep_passed(const struct sweep *s, unsigned point);
 unsigned sweep_event_count(const struct sweep *s);
 
 /* How many steps the first nodes missed: in a control loop, the controller's. */
-double sweep_missed(const struct hil_told *told);
+double sweep_missed(const struct hil_summary_reader *told);
 
 /* Writes a cell. A value that is not a number gives an empty one. */
 void sweep_csv_number(FILE *to, double value);

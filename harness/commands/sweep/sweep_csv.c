@@ -13,11 +13,11 @@ void sweep_csv_number(FILE *to, double value)
         fprintf(to, "%.9g", value);
 }
 
-static void csv_event(const struct hil_told_event *event, FILE *to)
+static void csv_event(const struct hil_summary_reader_event *event, FILE *to)
 {
     char words[HIL_TOLD_EVENT_BYTES];
 
-    hil_told_event_words(event, words);
+    hil_summary_reader_event_words(event, words);
     fputc(',', to);
     hil_csv_text(to, words);
 }
@@ -31,13 +31,13 @@ static void csv_numbers(const double *numbers, size_t count, FILE *to)
 }
 
 /* The first measure after one event. */
-static void csv_after(const struct hil_told *told, const struct hil_told_measure *m, int event,
-                      FILE *to)
+static void csv_after(const struct hil_summary_reader *told,
+                      const struct hil_summary_reader_measure *m, int event, FILE *to)
 {
-    struct hil_told_figures f;
-    struct hil_told_event e;
+    struct hil_summary_reader_figures f;
+    struct hil_summary_reader_event e;
 
-    const bool there = hil_told_after(told, event, m->name, &e, &f);
+    const bool there = hil_summary_reader_after(told, event, m->name, &e, &f);
     csv_event(&e, to);
     fprintf(to, ",%s", !there || !m->judged ? "" : f.settled ? "true" : "false");
     csv_numbers((const double[]){f.overshoot_pct, f.deviation_pct, f.rise_time_ms, f.settling_ms,
@@ -47,16 +47,16 @@ static void csv_after(const struct hil_told *told, const struct hil_told_measure
 
 static void csv_point(const struct sweep *s, unsigned i, unsigned events, FILE *to)
 {
-    const struct hil_told *told = &s->points[i].told;
-    struct hil_told_measure m;
+    const struct hil_summary_reader *told = &s->points[i].told;
+    struct hil_summary_reader_measure m;
     double round_trip_us[3];
 
     for (unsigned k = 0; k < s->axis_count; k++) {
         hil_csv_text(to, strchr(s->points[i].sets[k], '=') + 1);
         fputc(',', to);
     }
-    hil_told_first(told, false, &m);
-    hil_told_round_trip(told, round_trip_us);
+    hil_summary_reader_first(told, false, &m);
+    hil_summary_reader_round_trip(told, round_trip_us);
     fprintf(to, "%d,%s,%s", s->jobs.at[i].done ? s->jobs.at[i].status : -1, sweep_verdict(told),
             !m.judged   ? ""
             : m.settled ? "true"

@@ -84,7 +84,7 @@ struct drawn_value {
     unsigned point;
 };
 
-static double figure_of(const struct hil_told_measure *m, enum figure figure)
+static double figure_of(const struct hil_summary_reader_measure *m, enum figure figure)
 {
     switch (figure) {
     case OVERSHOOT:
@@ -141,11 +141,11 @@ static void distribute(struct sweep_distribution *d, const struct drawn_value *s
 static bool find_distribution(const struct sweep_group *g, const char *measure, enum figure figure,
                               struct drawn_value *values, struct sweep_distribution *d)
 {
-    struct hil_told_measure m;
+    struct hil_summary_reader_measure m;
     unsigned count = 0;
 
     for (unsigned i = g->first; i < g->first + g->count; i++) {
-        hil_told_measure(&g->sweep->points[i].told, measure, &m);
+        hil_summary_reader_measure(&g->sweep->points[i].told, measure, &m);
         const double value = figure_of(&m, figure);
         if (isnan(value))
             continue;

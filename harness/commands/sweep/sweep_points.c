@@ -227,7 +227,7 @@ void sweep_free(struct sweep *s)
             free(s->points[i].sets[k]);
         free(s->points[i].sets);
         free(s->points[i].name);
-        hil_told_close(&s->points[i].told);
+        hil_summary_reader_close(&s->points[i].told);
     }
     for (unsigned i = 0; s->axes && i < s->axis_count; i++)
         sweep_axis_free(&s->axes[i]);

@@ -23,7 +23,7 @@ static void sweep_end(void *sweep, unsigned number)
     char dir[HIL_PATH_BYTES];
 
     if (hil_run_path(dir, s->out, "%s", p->name) == 0)
-        p->told = hil_told_of_run(dir);
+        p->told = hil_summary_reader_of_run(dir);
     fprintf(stderr, "%u of %u: %s%s\n", s->jobs.done, s->point_count, p->name,
             hil_job_words(&s->jobs.at[number]));
 }

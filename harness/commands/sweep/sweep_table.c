@@ -14,7 +14,7 @@ static void sweep_print_number(double value, int width, int digits)
 }
 
 /* The number of an event, as in the table of the events. */
-static void sweep_print_event(const struct hil_told_event *event)
+static void sweep_print_event(const struct hil_summary_reader_event *event)
 {
     if (event->number >= 0)
         printf(" %5d", event->number);
@@ -22,7 +22,7 @@ static void sweep_print_event(const struct hil_told_event *event)
         printf(" %5s", "-");
 }
 
-static void sweep_print_window(const struct hil_told_figures *f)
+static void sweep_print_window(const struct hil_summary_reader_figures *f)
 {
     char text[32] = "-";
 
@@ -31,7 +31,7 @@ static void sweep_print_window(const struct hil_told_figures *f)
     printf(" %13s", text);
 }
 
-const char *sweep_verdict(const struct hil_told *told)
+const char *sweep_verdict(const struct hil_summary_reader *told)
 {
     const char *verdict = json_string_value(json_object_get(told->root, "verdict"));
 
@@ -39,7 +39,7 @@ const char *sweep_verdict(const struct hil_told *told)
 }
 
 /* Whether the run kept its limits. */
-static const char *sweep_limit_words(const struct hil_told *told)
+static const char *sweep_limit_words(const struct hil_summary_reader *told)
 {
     const char *verdict = sweep_verdict(told);
 
@@ -51,22 +51,23 @@ static const char *sweep_limit_words(const struct hil_told *told)
 }
 
 /* "does not settle after load 10 to 8 Ohm at 0.2 s"; the only event needs no words. */
-static void sweep_print_unsettled(const struct hil_told *told, const char *name,
-                                  const struct hil_told_event *event)
+static void sweep_print_unsettled(const struct hil_summary_reader *told, const char *name,
+                                  const struct hil_summary_reader_event *event)
 {
     char words[HIL_TOLD_EVENT_BYTES] = "";
 
-    if (hil_told_event_count(told) > 1)
-        hil_told_event_words(event, words);
+    if (hil_summary_reader_event_count(told) > 1)
+        hil_summary_reader_event_words(event, words);
     printf("  %sdoes not settle%s%s", name, words[0] ? " after " : "", words);
 }
 
 /* The result of the measure, and whether the run can be believed. */
-static void sweep_print_verdict(const struct hil_told *told, const struct hil_told_measure *measure)
+static void sweep_print_verdict(const struct hil_summary_reader *told,
+                                const struct hil_summary_reader_measure *measure)
 {
-    struct hil_told_measure array;
+    struct hil_summary_reader_measure array;
     char name[100];
-    const bool others = hil_told_first(told, true, &array);
+    const bool others = hil_summary_reader_first(told, true, &array);
 
     if (!measure->judged)
         printf("  -");
@@ -77,15 +78,16 @@ static void sweep_print_verdict(const struct hil_told *told, const struct hil_to
         sweep_print_unsettled(told, name, &array.settling_event);
     } else
         printf("  settles");
-    printf("%s%s\n", hil_told_valid(told) == 1 ? "" : ", NOT VALID", sweep_limit_words(told));
+    printf("%s%s\n", hil_summary_reader_valid(told) == 1 ? "" : ", NOT VALID",
+           sweep_limit_words(told));
 }
 
 /* The missed steps of the first nodes: in a control loop, the controller's. */
-double sweep_missed(const struct hil_told *told)
+double sweep_missed(const struct hil_summary_reader *told)
 {
-    struct hil_told_nodes nodes;
+    struct hil_summary_reader_nodes nodes;
 
-    return hil_told_nodes(told, 0, &nodes) ? nodes.missed : NAN;
+    return hil_summary_reader_nodes(told, 0, &nodes) ? nodes.missed : NAN;
 }
 
 /* The width of the table's first column, for the longest name. */
@@ -101,8 +103,8 @@ static int sweep_name_width(const struct sweep *s)
 
 static void sweep_print_point(const struct sweep_point *p, int name_width)
 {
-    const struct hil_told *told = &p->told;
-    struct hil_told_measure measure;
+    const struct hil_summary_reader *told = &p->told;
+    struct hil_summary_reader_measure measure;
     double round_trip_us[3];
 
     printf("%-*s", name_width, p->name);
@@ -110,8 +112,8 @@ static void sweep_print_point(const struct sweep_point *p, int name_width)
         printf(" no results\n");
         return;
     }
-    hil_told_first(told, false, &measure);
-    hil_told_round_trip(told, round_trip_us);
+    hil_summary_reader_first(told, false, &measure);
+    hil_summary_reader_round_trip(told, round_trip_us);
     sweep_print_number(measure.figures.overshoot_pct, 11, 2);
     sweep_print_event(&measure.overshoot_event);
     sweep_print_number(measure.figures.settling_ms, 11, 3);
@@ -132,10 +134,10 @@ static void sweep_print_point(const struct sweep_point *p, int name_width)
 static void sweep_print_head(const struct sweep *s, int name_width)
 {
     char name[37] = "", error[24] = "error", mean[24] = "mean", pp[24] = "p-p";
-    struct hil_told_measure measure;
+    struct hil_summary_reader_measure measure;
 
     for (unsigned i = 0; i < s->point_count && !name[0]; i++) {
-        if (!hil_told_first(&s->points[i].told, false, &measure))
+        if (!hil_summary_reader_first(&s->points[i].told, false, &measure))
             continue;
         snprintf(name, sizeof name, "%s", measure.name);
         snprintf(error, sizeof error, "error %.16s", measure.unit);
@@ -156,7 +158,7 @@ unsigned sweep_event_count(const struct sweep *s)
     unsigned most = 0;
 
     for (unsigned i = 0; i < s->point_count; i++) {
-        const unsigned count = hil_told_event_count(&s->points[i].told);
+        const unsigned count = hil_summary_reader_event_count(&s->points[i].told);
         most = count > most ? count : most;
     }
     return most;
@@ -165,14 +167,14 @@ unsigned sweep_event_count(const struct sweep *s)
 /* The event's words if it is the same in all runs that have it. */
 static void sweep_event_words(const struct sweep *s, int event, char words[HIL_TOLD_EVENT_BYTES])
 {
-    struct hil_told_figures unused;
-    struct hil_told_event e;
+    struct hil_summary_reader_figures unused;
+    struct hil_summary_reader_event e;
     char other[HIL_TOLD_EVENT_BYTES];
 
     words[0] = '\0';
     for (unsigned i = 0; i < s->point_count; i++) {
-        hil_told_after(&s->points[i].told, event, "", &e, &unused);
-        hil_told_event_words(&e, other);
+        hil_summary_reader_after(&s->points[i].told, event, "", &e, &unused);
+        hil_summary_reader_event_words(&e, other);
         if (words[0] && other[0] && strcmp(words, other) != 0)
             snprintf(words, HIL_TOLD_EVENT_BYTES, "differs from run to run: see sweep.csv");
         else if (!words[0])
@@ -182,14 +184,14 @@ static void sweep_event_words(const struct sweep *s, int event, char words[HIL_T
 
 static void sweep_print_events_of(const struct sweep_point *p, int events, int name_width)
 {
-    struct hil_told_measure measure;
-    struct hil_told_figures f;
-    struct hil_told_event e;
+    struct hil_summary_reader_measure measure;
+    struct hil_summary_reader_figures f;
+    struct hil_summary_reader_event e;
 
     printf("%-*s", name_width, p->name);
-    hil_told_first(&p->told, false, &measure);
+    hil_summary_reader_first(&p->told, false, &measure);
     for (int event = 0; event < events; event++) {
-        hil_told_after(&p->told, event, measure.name, &e, &f);
+        hil_summary_reader_after(&p->told, event, measure.name, &e, &f);
         sweep_print_number(isfinite(f.overshoot_pct) ? f.overshoot_pct : f.deviation_pct, 13, 2);
         sweep_print_number(f.settling_ms, 11, 3);
     }

@@ -9,9 +9,10 @@
 static double excess_of(const json_t *limit)
 {
     const char *verdict = json_string_value(json_object_get(limit, "verdict"));
-    const double most = hil_told_number(limit, "at_most"),
-                 least = hil_told_number(limit, "at_least");
-    const double value = hil_told_number(limit, "value"), bound = isnan(most) ? least : most;
+    const double most = hil_summary_reader_number(limit, "at_most"),
+                 least = hil_summary_reader_number(limit, "at_least");
+    const double value = hil_summary_reader_number(limit, "value"),
+                 bound = isnan(most) ? least : most;
 
     if (isnan(bound)) /* nothing was judged */
         return -INFINITY;
@@ -36,7 +37,7 @@ struct judged_run {
     enum rank rank;
     double excess;
     const json_t *limit; /* NULL: the run has no limit */
-    struct hil_told_event
+    struct hil_summary_reader_event
         event; /* without limits: the event that it took longest to settle after */
 };
 
@@ -44,10 +45,10 @@ struct judged_run {
  * compared by the settling time of the first measure. */
 static struct judged_run judge_run(const struct sweep *s, unsigned point)
 {
-    const struct hil_told *told = &s->points[point].told;
+    const struct hil_summary_reader *told = &s->points[point].told;
     struct judged_run j = {
         .rank = rank_of(&s->jobs.at[point]), .excess = -INFINITY, .event.number = -1};
-    struct hil_told_measure m;
+    struct hil_summary_reader_measure m;
     json_t *limit;
     size_t i;
 
@@ -58,7 +59,7 @@ static struct judged_run judge_run(const struct sweep *s, unsigned point)
         j.limit = limit;
         j.excess = excess_of(limit);
     }
-    if (!j.limit && hil_told_first(told, false, &m)) {
+    if (!j.limit && hil_summary_reader_first(told, false, &m)) {
         j.excess = m.judged && !m.settled ? INFINITY : fmax(m.figures.settling_ms, 0);
         j.event = m.settling_event;
     }
@@ -71,7 +72,7 @@ static void judged_words(const struct judged_run *j, char words[SWEEP_WORDS_BYTE
     const char *said = json_string_value(json_object_get(j->limit, "words"));
     char event[HIL_TOLD_EVENT_BYTES];
 
-    hil_told_event_words(&j->event, event);
+    hil_summary_reader_event_words(&j->event, event);
     const char *after = event[0] ? " after " : "";
 
     if (j->rank == RANK_ERROR)

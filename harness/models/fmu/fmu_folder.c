@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../base/deaf.h"
+#include "../../base/detached.h"
 
 enum { FOLDER_FRESH_MS = 3600 * 1000, FOLDER_FILES_OPEN = 16 };
 
@@ -98,7 +98,7 @@ static int folder_start_keeper(struct folder_made *made)
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
         return -errno;
     const int kept = fcntl(ends[1], F_DUPFD_CLOEXEC, 3);
-    const pid_t pid = kept < 0 ? -1 : hil_fork_deaf();
+    const pid_t pid = kept < 0 ? -1 : hil_fork_detached();
     if (pid == 0) {
         folder_keeper(kept, made);
         _exit(0);

@@ -7,9 +7,9 @@
 
 #include "../../base/exit_status.h"
 #include "../../base/pool.h"
-#include "../../launch/kept.h"
 #include "../../launch/launcher.h"
 #include "../../launch/results.h"
+#include "../../launch/results_writer.h"
 #include "../../run/state_image.h"
 #include "clock_line.h"
 #include "parts.h"
@@ -74,7 +74,7 @@ static json_t *merge_machine(const struct merge_parts *parts)
     return NULL;
 }
 
-static void merge_add_losses(const struct merge_parts *parts, struct hil_kept *kept)
+static void merge_add_losses(const struct merge_parts *parts, struct hil_results_writer *kept)
 {
     for (unsigned i = 0; i < parts->count; i++) {
         const struct hil_part_told *told = &parts->at[i].is.told;
@@ -99,34 +99,35 @@ static void merge_print_clocks(const struct merge_parts *parts, FILE *to)
     }
 }
 
-static int merge_conclude(const struct merge_parts *parts, struct hil_kept *kept)
+static int merge_conclude(const struct merge_parts *parts, struct hil_results_writer *kept)
 {
     const bool failed = merge_failed(parts), quiet = parts->merge->quiet;
     struct hil_conclusion conclusion = {0};
     struct hil_summary summary;
 
     merge_add_losses(parts, kept);
-    int rc = hil_kept_finish(kept, failed, &summary, &conclusion, stderr);
+    int rc = hil_results_writer_finish(kept, failed, &summary, &conclusion, stderr);
     if (!quiet)
         hil_summary_print(&summary, stdout);
     if (!quiet)
         merge_print_clocks(parts, stdout);
-    const int status = rc || failed ? HIL_EXIT_FAILED : hil_kept_status(&conclusion, quiet);
+    const int status =
+        rc || failed ? HIL_EXIT_FAILED : hil_results_writer_status(&conclusion, quiet);
     hil_judgement_free(&conclusion.judgement);
     return status;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static int merge_open_out(const struct hil_merge *m, struct hil_kept *kept)
+static int merge_open_out(const struct hil_merge *m, struct hil_results_writer *kept)
 {
     if (!m->is_open)
-        return hil_kept_open(kept, m->out, stderr);
+        return hil_results_writer_open(kept, m->out, stderr);
     snprintf(kept->out, sizeof kept->out, "%s", m->out);
     return 0;
 }
 
-static int merge_into(const struct merge_parts *parts, struct hil_kept *kept)
+static int merge_into(const struct merge_parts *parts, struct hil_results_writer *kept)
 {
     const struct hil_merge *m = parts->merge;
     int rc = merge_open_out(m, kept);
@@ -156,10 +157,10 @@ static int merge_read(const struct merge_parts *parts)
         return status;
     }
     json_t *merged = merge_tell(parts);
-    struct hil_kept kept = {
+    struct hil_results_writer kept = {
         .run = &run, .folder = -1, .machine = merge_machine(parts), .merged = merged};
     status = merge_into(parts, &kept);
-    hil_kept_close(&kept);
+    hil_results_writer_close(&kept);
     json_decref(merged);
     hil_state_close(run.state);
     return status;

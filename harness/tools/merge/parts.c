@@ -6,7 +6,7 @@
 
 #include "../../base/foreign.h"
 #include "../../h5/run_files.h"
-#include "../../record/told.h"
+#include "../../record/summary_reader.h"
 
 void merge_names(const struct hil_system *s, const bool *nodes, char text[HIL_NODES_NAME_BYTES])
 {
@@ -58,7 +58,7 @@ static int parts_open_one(struct merge_part *p, const struct hil_merge *m,
                 from->dir);
     if (rc && (rc != -ENOENT || !m->partial))
         return rc;
-    p->summary = hil_told_of_run(from->dir).root;
+    p->summary = hil_summary_reader_of_run(from->dir).root;
     parts_find_nodes(p, s);
     return 0;
 }

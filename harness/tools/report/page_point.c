@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../record/told.h"
+#include "../../record/summary_reader.h"
 #include "curves.h"
 
 /* --- parts of a summary ----------------------------------------------------------------------- */
@@ -32,17 +32,17 @@ static void point_copy(json_t *to, const json_t *from, const char *const *keys)
     }
 }
 
-static void point_event(json_t *to, const char *key, const struct hil_told_event *event)
+static void point_event(json_t *to, const char *key, const struct hil_summary_reader_event *event)
 {
     char words[HIL_TOLD_EVENT_BYTES];
 
-    hil_told_event_words(event, words);
+    hil_summary_reader_event_words(event, words);
     if (words[0])
         json_object_set_new(to, key, json_string(words));
 }
 
 /* The figures that are of an event. */
-static json_t *point_figures(const struct hil_told_figures *f)
+static json_t *point_figures(const struct hil_summary_reader_figures *f)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "settling_ms", point_number(f->settling_ms),
                      "overshoot_pct", point_number(f->overshoot_pct), "rise_time_ms",
@@ -51,15 +51,16 @@ static json_t *point_figures(const struct hil_told_figures *f)
 }
 
 /* The measure after each event. */
-static json_t *point_after(const struct hil_told *told, const struct hil_told_measure *m)
+static json_t *point_after(const struct hil_summary_reader *told,
+                           const struct hil_summary_reader_measure *m)
 {
-    const int count = (int)hil_told_event_count(told);
+    const int count = (int)hil_summary_reader_event_count(told);
     json_t *list = json_array();
-    struct hil_told_figures f;
-    struct hil_told_event event;
+    struct hil_summary_reader_figures f;
+    struct hil_summary_reader_event event;
 
     for (int i = 0; i < count; i++) {
-        const bool there = hil_told_after(told, i, m->name, &event, &f);
+        const bool there = hil_summary_reader_after(told, i, m->name, &event, &f);
         json_t *json = point_figures(&f);
         point_event(json, "event", &event);
         json_object_set_new(json, "deviation_pct", point_number(f.deviation_pct));
@@ -71,15 +72,15 @@ static json_t *point_after(const struct hil_told *told, const struct hil_told_me
 }
 
 /* For an array of measures these are the figures of the worst. */
-static json_t *point_measures(const struct hil_told *told)
+static json_t *point_measures(const struct hil_summary_reader *told)
 {
     json_t *measures = json_object_get(told->root, "measures"), *one, *all = json_object();
-    struct hil_told_measure m;
+    struct hil_summary_reader_measure m;
     const char *name;
 
     json_object_foreach(measures, name, one)
     {
-        hil_told_measure(told, name, &m);
+        hil_summary_reader_measure(told, name, &m);
         json_t *json = point_figures(&m.figures);
         json_object_set_new(json, "unit", json_string(m.unit));
         json_object_set_new(json, "mean", point_number(m.figures.mean));
@@ -87,7 +88,8 @@ static json_t *point_measures(const struct hil_told *told)
         point_event(json, "overshoot_event", &m.overshoot_event);
         if (m.judged)
             json_object_set_new(json, "settled", json_boolean(m.settled));
-        if (json_object_size(all) == 0 && hil_told_event_count(told) > 1) /* for the tables */
+        if (json_object_size(all) == 0 &&
+            hil_summary_reader_event_count(told) > 1) /* for the tables */
             json_object_set_new(json, "after", point_after(told, &m));
         json_object_set_new(all, name, json);
     }
@@ -131,7 +133,7 @@ static json_t *point_nodes(const json_t *summary)
     return all;
 }
 
-static json_t *point_summary(const struct hil_told told, bool has_curves)
+static json_t *point_summary(const struct hil_summary_reader told, bool has_curves)
 {
     static const char *const keys[] = {"scenario", "mode", "elapsed_s", "verdict", NULL};
     static const char *const marks[] = {"events", "faults", NULL};
@@ -160,12 +162,12 @@ static void point_forget_missed(const json_t *record)
 }
 
 /* A sweep that is running, or was killed, has not collected the summaries of its runs yet. */
-static struct hil_told point_told(const struct hil_page_run *run)
+static struct hil_summary_reader point_told(const struct hil_page_run *run)
 {
     json_t *gathered = json_object_get(run->point, "summary");
 
-    return gathered && !json_is_null(gathered) ? (struct hil_told){json_incref(gathered)}
-                                               : hil_told_of_run(run->dir);
+    return gathered && !json_is_null(gathered) ? (struct hil_summary_reader){json_incref(gathered)}
+                                               : hil_summary_reader_of_run(run->dir);
 }
 
 json_t *hil_page_point_json(const struct hil_page_run *run, size_t most)
@@ -175,12 +177,12 @@ json_t *hil_page_point_json(const struct hil_page_run *run, size_t most)
     if (run->is_drawn && !record)
         return NULL;
     point_forget_missed(record);
-    struct hil_told told = point_told(run);
+    struct hil_summary_reader told = point_told(run);
     json_t *json =
         json_pack("{s:o, s:i, s:O?, s:O?, s:o, s:o?, s:o?}", "label", hil_curves_text(run->label),
                   "sweep", run->sweep, "values", json_object_get(run->point, "values"), "status",
                   json_object_get(run->point, "status"), "summary",
                   point_summary(told, run->is_drawn), "record", record, "no_record", why);
-    hil_told_close(&told);
+    hil_summary_reader_close(&told);
     return json;
 }

@@ -9,7 +9,7 @@
 #include "../../base/result_file.h"
 #include "../../h5/run_files.h"
 #include "../../h5/trace_events.h"
-#include "../../record/told.h"
+#include "../../record/summary_reader.h"
 #include "curves.h"
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -145,7 +145,7 @@ static json_t *record_of_all(const struct plot_run *run, size_t most)
 
 /* If the record cannot be read, *why is the first line of the error message. NULL: memory ran
  * out. */
-static json_t *record_read(const char *dir, const struct hil_told *told, record_fn *read,
+static json_t *record_read(const char *dir, const struct hil_summary_reader *told, record_fn *read,
                            size_t most, json_t **why)
 {
     size_t size;
@@ -182,7 +182,7 @@ void hil_page_run_free(struct hil_page_run *run)
 
 /* A test has only the curves of its measures, unless it failed, because its limits also refer to
  * other figures. */
-static record_fn *run_read(const struct hil_page_run *page, const struct hil_told *told)
+static record_fn *run_read(const struct hil_page_run *page, const struct hil_summary_reader *told)
 {
     const char *verdict = json_string_value(json_object_get(told->root, "verdict"));
 
@@ -192,7 +192,7 @@ static record_fn *run_read(const struct hil_page_run *page, const struct hil_tol
 
 json_t *hil_page_run_json(const struct hil_page_run *page, size_t most)
 {
-    struct hil_told told = hil_told_read(page->dir, stderr);
+    struct hil_summary_reader told = hil_summary_reader_read(page->dir, stderr);
     json_t *why = NULL, *record = record_read(page->dir, &told, run_read(page, &told), most, &why);
     json_t *json = NULL;
 
@@ -202,6 +202,6 @@ json_t *hil_page_run_json(const struct hil_page_run *page, size_t most)
                          page->point != NULL, "status", json_object_get(page->point, "status"),
                          "summary", told.root, "scenario", hil_page_scenario(page->dir), "trace",
                          run_trace(page->dir), "record", record, "no_record", why);
-    hil_told_close(&told);
+    hil_summary_reader_close(&told);
     return json;
 }

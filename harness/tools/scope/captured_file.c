@@ -73,7 +73,7 @@ static json_t *captured_numbers(const double *at, unsigned count)
     return all;
 }
 
-static json_t *captured_node(const struct hil_found *run, unsigned node)
+static json_t *captured_node(const struct hil_run_entry *run, unsigned node)
 {
     char name[HIL_NODE_NAME_BYTES];
 
@@ -81,7 +81,8 @@ static json_t *captured_node(const struct hil_found *run, unsigned node)
         hil_foreign_text(name, sizeof name, run->attached.state->nodes[node].name, sizeof name));
 }
 
-static json_t *captured_trace(const struct hil_captured_trace *trace, const struct hil_found *run)
+static json_t *captured_trace(const struct hil_captured_trace *trace,
+                              const struct hil_run_entry *run)
 {
     json_t *steps = json_array();
 
@@ -94,7 +95,7 @@ static json_t *captured_trace(const struct hil_captured_trace *trace, const stru
 }
 
 static int captured_json(const struct hil_captured *c, const char *path,
-                         const struct hil_found *run, const char *on)
+                         const struct hil_run_entry *run, const char *on)
 {
     json_t *traces = json_array(), *trigger = json_null();
 
@@ -111,8 +112,8 @@ static int captured_json(const struct hil_captured *c, const char *path,
     return rc;
 }
 
-int hil_captured_write(const struct hil_captured *c, const char *path, const struct hil_found *run,
-                       const char *on)
+int hil_captured_write(const struct hil_captured *c, const char *path,
+                       const struct hil_run_entry *run, const char *on)
 {
     return captured_ends(path, ".csv") ? hil_file_save(path, captured_put, c)
                                        : captured_json(c, path, run, on);

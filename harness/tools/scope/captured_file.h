@@ -22,6 +22,6 @@ bool hil_captured_is_file(const char *path);
  * Returns 0 or a negative errno.
  */
 int hil_captured_write(const struct hil_captured *captured, const char *path,
-                       const struct hil_found *run, const char *on);
+                       const struct hil_run_entry *run, const char *on);
 
 #endif

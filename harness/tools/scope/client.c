@@ -195,7 +195,7 @@ void hil_client_say_goodbye(struct hil_client *c, enum hil_ws_reason reason)
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 
-struct hil_client *hil_client_open(int socket, const struct hil_found *run, bool allow_set,
+struct hil_client *hil_client_open(int socket, const struct hil_run_entry *run, bool allow_set,
                                    const void *extra, size_t extra_size, uint64_t now_ns)
 {
     struct hil_client *c = calloc(1, sizeof *c);

@@ -17,7 +17,7 @@ typedef const char *hil_client_end;
 
 /* The socket must be non-blocking, and still belongs to the caller. `extra` are bytes that were
  * already received. Returns NULL if memory runs out, or if these bytes are not a message. */
-struct hil_client *hil_client_open(int socket, const struct hil_found *run, bool allow_set,
+struct hil_client *hil_client_open(int socket, const struct hil_run_entry *run, bool allow_set,
                                    const void *extra, size_t extra_size, uint64_t now_ns);
 void hil_client_close(struct hil_client *client);
 

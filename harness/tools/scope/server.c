@@ -51,7 +51,7 @@ struct open_page {
 
 struct server {
     const struct hil_scope *scope;
-    const struct hil_found *run;
+    const struct hil_run_entry *run;
     char token[HIL_TOKEN_BYTES];
     struct sockaddr_storage address;
     int listener;
@@ -536,7 +536,7 @@ static void server_tell(const struct server *s)
               stderr);
 }
 
-int hil_scope_serve(const struct hil_scope *scope, const struct hil_found *run)
+int hil_scope_serve(const struct hil_scope *scope, const struct hil_run_entry *run)
 {
     struct server s = {.scope = scope, .run = run};
     const int rc = server_open(&s);

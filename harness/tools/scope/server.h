@@ -18,7 +18,7 @@ struct hil_scope {
 
 /* Prints the page's address, and serves the page until the run has ended or a signal comes. Returns
  * an exit status, after a message on stderr. */
-int hil_scope_serve(const struct hil_scope *scope, const struct hil_found *run);
+int hil_scope_serve(const struct hil_scope *scope, const struct hil_run_entry *run);
 
 /* The same in a separate process, for the run that this process is about to launch. Returns the
  * value to pass to hil_scope_end, which is 0 after a message if there is no process. */

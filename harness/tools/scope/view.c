@@ -8,21 +8,21 @@
 
 #include "../top/screen.h"
 #include "frame.h"
-#include "knobs.h"
-#include "news.h"
 #include "roll.h"
-#include "wish.h"
+#include "run_status.h"
+#include "set_requests.h"
+#include "watch_request.h"
 
 static const uint64_t VIEW_STATE_NS = 250000000;
 
 enum { VIEW_TEXT = 400 };
 
 struct hil_view {
-    const struct hil_found *run;
+    const struct hil_run_entry *run;
     bool allow_set, greeted, held, said_end;
-    struct hil_knobs knobs;
+    struct hil_set_requests knobs;
     struct hil_shown_list shown;
-    struct hil_news news;
+    struct hil_run_status news;
     uint64_t told_ns;        /* time of the last state message */
     char refused[VIEW_TEXT]; /* the reason of a refusal that was not sent yet; "": none */
     struct hil_roll *roll;   /* at most one of these is used */
@@ -33,7 +33,7 @@ struct hil_view {
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 
-int hil_view_open(struct hil_view **view, const struct hil_found *run, bool allow_set)
+int hil_view_open(struct hil_view **view, const struct hil_run_entry *run, bool allow_set)
 {
     struct hil_view *v = *view = calloc(1, sizeof *v);
 
@@ -41,11 +41,11 @@ int hil_view_open(struct hil_view **view, const struct hil_found *run, bool allo
         return -ENOMEM;
     v->run = run;
     v->allow_set = allow_set;
-    int rc = hil_news_open(&v->news, run);
+    int rc = hil_run_status_open(&v->news, run);
     if (!rc)
         rc = hil_shown_open(&v->shown, &run->attached);
     if (!rc)
-        rc = hil_knobs_open(&v->knobs, run);
+        rc = hil_set_requests_open(&v->knobs, run);
     if (rc)
         hil_view_close(v);
     return rc;
@@ -62,10 +62,10 @@ static void view_clear(struct hil_view *v)
 void hil_view_close(struct hil_view *v)
 {
     view_clear(v);
-    hil_knobs_close(&v->knobs);
+    hil_set_requests_close(&v->knobs);
     hil_frame_free(&v->frame);
     hil_shown_close(&v->shown);
-    hil_news_close(&v->news);
+    hil_run_status_close(&v->news);
     free(v);
 }
 
@@ -77,7 +77,7 @@ static int view_refuse(struct hil_view *v, const char *text)
     return 0;
 }
 
-static int view_show(struct hil_view *v, const struct hil_wish *wish)
+static int view_show(struct hil_view *v, const struct hil_watch_request *wish)
 {
     const struct hil_attached *run = &v->run->attached;
 
@@ -93,9 +93,9 @@ static int view_show(struct hil_view *v, const struct hil_wish *wish)
 
 static int view_watch(struct hil_view *v, const json_t *watch)
 {
-    struct hil_wish wish;
+    struct hil_watch_request wish;
 
-    if (hil_wish_read(&wish, watch, &v->shown, v->refused, sizeof v->refused))
+    if (hil_watch_request_read(&wish, watch, &v->shown, v->refused, sizeof v->refused))
         return 0;
     switch (view_show(v, &wish)) {
     case 0:
@@ -113,7 +113,7 @@ static int view_change(struct hil_view *v, const json_t *request)
 {
     if (!v->allow_set)
         return view_refuse(v, "changes are off: hiloco scope --allow-set turns them on");
-    const char *why = hil_knobs_ask(&v->knobs, request);
+    const char *why = hil_set_requests_ask(&v->knobs, request);
     return why ? view_refuse(v, why) : 0;
 }
 
@@ -188,7 +188,7 @@ static int view_greet(struct hil_view *v, hil_send_fn *send, void *arg)
                               card->name, "virtual", card->virtual_time != 0, "duration_s",
                               (double)card->duration_ns * 1e-9, "allow_set", v->allow_set,
                               "signals", view_signals(v), "nodes", nodes, "parameters",
-                              hil_knobs_json(&v->knobs)),
+                              hil_set_requests_json(&v->knobs)),
                     send, arg);
 }
 
@@ -205,8 +205,8 @@ static int view_tell_state(struct hil_view *v, uint64_t now_ns, bool ended, hil_
     if (!ended && v->told_ns && now_ns - v->told_ns < VIEW_STATE_NS)
         return 0;
     v->told_ns = now_ns;
-    return view_say(hil_news_state(&v->news, hil_tune_paused(&v->run->attached), now_ns), send,
-                    arg);
+    return view_say(hil_run_status_state(&v->news, hil_tune_paused(&v->run->attached), now_ns),
+                    send, arg);
 }
 
 /* Sends changes, whoever made them, and refusals. */
@@ -215,8 +215,8 @@ static int view_tell_changes(struct hil_view *v, hil_send_fn *send, void *arg)
     json_t *change;
     int rc = 0;
 
-    hil_knobs_hear(&v->knobs, v->refused, sizeof v->refused);
-    while (!rc && (change = hil_knobs_next(&v->knobs, v->news.watch.names)))
+    hil_set_requests_hear(&v->knobs, v->refused, sizeof v->refused);
+    while (!rc && (change = hil_set_requests_next(&v->knobs, v->news.watch.names)))
         rc = view_say(change, send, arg);
     return rc;
 }

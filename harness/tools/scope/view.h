@@ -60,7 +60,7 @@ typedef int hil_send_fn(void *arg, bool binary, const void *bytes, size_t size);
 
 /* Without `allow_set`, requests that change the run are refused here. The run must outlive the
  * view. Returns 0 or a negative errno. */
-int hil_view_open(struct hil_view **view, const struct hil_found *run, bool allow_set);
+int hil_view_open(struct hil_view **view, const struct hil_run_entry *run, bool allow_set);
 void hil_view_close(struct hil_view *view);
 
 /* Handles a message of the page, which needs no terminating zero. An invalid message is answered by

@@ -42,7 +42,7 @@ static int choose_none(const struct hil_runs *runs, const char *which)
 
 /* Chooses among the runs that were found. */
 static int choose_from(const struct hil_runs *runs, const char *which, const char *command,
-                       const struct hil_found **run)
+                       const struct hil_run_entry **run)
 {
     unsigned count = 0;
 
@@ -62,7 +62,7 @@ static int choose_from(const struct hil_runs *runs, const char *which, const cha
 }
 
 int hil_run_choose(struct hil_runs *runs, const char *which, bool all_users, const char *command,
-                   const struct hil_found **run)
+                   const struct hil_run_entry **run)
 {
     const int rc = hil_runs_find(runs, all_users);
 

@@ -12,6 +12,6 @@
  * message on stderr that begins with `command` ("hiloco top"). Call hil_runs_close in any case.
  */
 int hil_run_choose(struct hil_runs *runs, const char *which, bool all_users, const char *command,
-                   const struct hil_found **run);
+                   const struct hil_run_entry **run);
 
 #endif

@@ -57,9 +57,9 @@ static int open_process(pid_t pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-static int add_run(struct hil_runs *runs, const struct hil_found *one)
+static int add_run(struct hil_runs *runs, const struct hil_run_entry *one)
 {
-    struct hil_found *more = realloc(runs->at, (runs->count + 1) * sizeof *more);
+    struct hil_run_entry *more = realloc(runs->at, (runs->count + 1) * sizeof *more);
 
     if (!more)
         return -ENOMEM;
@@ -72,7 +72,7 @@ static int add_run(struct hil_runs *runs, const struct hil_found *one)
  * pidfd says that it has ended. */
 static void look_at(struct hil_runs *runs, pid_t pid, bool all_users)
 {
-    struct hil_found one = {.pid = pid, .process = open_process(pid)};
+    struct hil_run_entry one = {.pid = pid, .process = open_process(pid)};
     struct stat memory;
     int status;
 
@@ -96,7 +96,7 @@ static void look_at(struct hil_runs *runs, pid_t pid, bool all_users)
 
 static int by_pid(const void *a, const void *b)
 {
-    const struct hil_found *x = a, *y = b;
+    const struct hil_run_entry *x = a, *y = b;
 
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
@@ -133,7 +133,7 @@ void hil_runs_close(struct hil_runs *runs)
 
 /* --- asking --------------------------------------------------------------------------------- */
 
-bool hil_run_is(const struct hil_found *run, const char *which)
+bool hil_run_is(const struct hil_run_entry *run, const char *which)
 {
     char *folder = realpath(which, NULL), *end;
     bool is = strtol(which, &end, 10) == run->pid && !*end;
@@ -144,7 +144,7 @@ bool hil_run_is(const struct hil_found *run, const char *which)
     return is;
 }
 
-bool hil_run_ended(const struct hil_found *run, int *status)
+bool hil_run_ended(const struct hil_run_entry *run, int *status)
 {
     struct pollfd process = {.fd = run->process, .events = POLLIN};
     bool gone = poll(&process, 1, 0) > 0;

@@ -9,7 +9,7 @@
 
 #include "../../run/state.h"
 
-struct hil_found {
+struct hil_run_entry {
     pid_t pid;   /* the launcher's process id */
     int process; /* a pidfd, which tells when the process ends */
     ino_t file;  /* inode of its memory file */
@@ -17,7 +17,7 @@ struct hil_found {
 };
 
 struct hil_runs {
-    struct hil_found *at; /* sorted by pid */
+    struct hil_run_entry *at; /* sorted by pid */
     unsigned count;
     unsigned others; /* number of runs by other builds, which cannot be read */
 };
@@ -28,10 +28,10 @@ int hil_runs_find(struct hil_runs *runs, bool all_users);
 void hil_runs_close(struct hil_runs *runs);
 
 /* Whether `which` (a scenario's name, a process id or a results' folder) means this run. */
-bool hil_run_is(const struct hil_found *run, const char *which);
+bool hil_run_is(const struct hil_run_entry *run, const char *which);
 
 /* Whether the launcher has ended or is about to end; *status is its exit status, or -1 if
  * unknown. */
-bool hil_run_ended(const struct hil_found *run, int *status);
+bool hil_run_ended(const struct hil_run_entry *run, int *status);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../channels/fabric/words.h"
+#include "../../../channels/fabric/atomic_copy.h"
 #include "../../base/foreign.h"
 #include "../../base/json_number.h"
 #include "../../launch/launcher.h"
@@ -15,7 +15,7 @@ enum { LAST_SECOND = 1000000000 / HIL_BLOCK_NS };
 
 static const uint64_t SILENT_NS = 500000000, LATELY_NS = 2000000000;
 
-int hil_watch_open(struct hil_watch *w, const struct hil_found *run)
+int hil_watch_open(struct hil_watch *w, const struct hil_run_entry *run)
 {
     *w = (struct hil_watch){.run = run};
     unsigned count = run->attached.node_count;
@@ -192,7 +192,7 @@ static json_t *nodes_json(const struct hil_sample *s)
     return nodes;
 }
 
-static const char *how_it_is(const struct hil_found *run)
+static const char *how_it_is(const struct hil_run_entry *run)
 {
     int status;
 

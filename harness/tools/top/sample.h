@@ -36,7 +36,7 @@ struct hil_node_seen {
 };
 
 struct hil_watch {
-    const struct hil_found *run;
+    const struct hil_run_entry *run;
     char (*names)[HIL_NODE_NAME_BYTES]; /* sanitized copies */
     struct hil_history history;
     struct hil_node_seen *seen;
@@ -44,7 +44,7 @@ struct hil_watch {
 };
 
 /* Returns 0 or -ENOMEM. Call hil_watch_close in either case. */
-int hil_watch_open(struct hil_watch *watch, const struct hil_found *run);
+int hil_watch_open(struct hil_watch *watch, const struct hil_run_entry *run);
 void hil_watch_close(struct hil_watch *watch);
 
 /* Takes a sample; `now_ns` is the watcher's own clock. It only reads the run's memory. */

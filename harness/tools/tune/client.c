@@ -27,7 +27,7 @@ struct hil_asking {
 
 /* Checks that the launcher itself listens there, and not another process that took the name
  * first. */
-static int asking_check_peer(int file, const struct hil_found *run)
+static int asking_check_peer(int file, const struct hil_run_entry *run)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
@@ -42,7 +42,7 @@ static int asking_check_peer(int file, const struct hil_found *run)
 /* Others may fill the launcher's queue with connections, which it refuses as it comes to them. */
 enum { ASKING_TRIES = 200, ASKING_PAUSE_MS = 10 };
 
-static int asking_connect(int file, const struct hil_found *run)
+static int asking_connect(int file, const struct hil_run_entry *run)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const char *name = run->attached.card.tuning;
@@ -73,7 +73,8 @@ static int asking_send(int file, const json_t *request)
     return rc;
 }
 
-int hil_asking_start(struct hil_asking **asking, const struct hil_found *run, const json_t *request)
+int hil_asking_start(struct hil_asking **asking, const struct hil_run_entry *run,
+                     const json_t *request)
 {
     struct hil_asking *a = calloc(1, sizeof *a);
     int rc;
@@ -152,7 +153,7 @@ void hil_asking_close(struct hil_asking *a)
     free(a);
 }
 
-int hil_tune_ask(const struct hil_found *run, const json_t *request, json_t **answer)
+int hil_tune_ask(const struct hil_run_entry *run, const json_t *request, json_t **answer)
 {
     struct hil_asking *asking;
     int rc = hil_asking_start(&asking, run, request);

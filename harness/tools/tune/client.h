@@ -34,7 +34,7 @@ struct hil_asking;
 /* Sends the request without waiting for the answer; it takes no longer than writing a line to a
  * socket. Returns 0; -ECONNREFUSED if the run has ended or is not tuned; -EPERM if it belongs to
  * another user; or another negative errno. */
-int hil_asking_start(struct hil_asking **asking, const struct hil_found *run,
+int hil_asking_start(struct hil_asking **asking, const struct hil_run_entry *run,
                      const json_t *request);
 
 /* Returns 1 with *answer, which the caller then owns; 0 if there is no answer yet; -ECONNRESET if
@@ -45,7 +45,7 @@ int hil_asking_finish(struct hil_asking *asking, json_t **answer);
 void hil_asking_close(struct hil_asking *asking);
 
 /* Sends a request and waits for its answer. */
-int hil_tune_ask(const struct hil_found *run, const json_t *request, json_t **answer);
+int hil_tune_ask(const struct hil_run_entry *run, const json_t *request, json_t **answer);
 
 /* --- seeing ---------------------------------------------------------------------------------- */
 

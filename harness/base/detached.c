@@ -1,10 +1,10 @@
-#include "deaf.h"
+#include "detached.h"
 
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
 
-pid_t hil_fork_deaf(void)
+pid_t hil_fork_detached(void)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTTOU};
     sigset_t all, before;

@@ -1,4 +1,4 @@
-#include "knobs.h"
+#include "set_requests.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,29 +7,29 @@
 
 #include "../../base/json_number.h"
 
-int hil_knobs_open(struct hil_knobs *k, const struct hil_found *run)
+int hil_set_requests_open(struct hil_set_requests *k, const struct hil_run_entry *run)
 {
     struct hil_tuned tuned;
 
-    *k = (struct hil_knobs){.run = run};
+    *k = (struct hil_set_requests){.run = run};
     while (hil_tune_next(&run->attached, &k->seen, &tuned))
         ;
     return hil_tune_list(&run->attached, &k->list, &k->count);
 }
 
-void hil_knobs_close(struct hil_knobs *k)
+void hil_set_requests_close(struct hil_set_requests *k)
 {
     for (unsigned i = 0; i < HIL_KNOBS_ASKED_MAX; i++)
         hil_asking_close(k->asked[i]);
     free(k->list);
 }
 
-json_t *hil_knobs_json(const struct hil_knobs *k)
+json_t *hil_set_requests_json(const struct hil_set_requests *k)
 {
     return hil_tune_list_json(&k->run->attached, k->list, k->count);
 }
 
-const char *hil_knobs_ask(struct hil_knobs *k, const json_t *request)
+const char *hil_set_requests_ask(struct hil_set_requests *k, const json_t *request)
 {
     unsigned i = 0;
 
@@ -52,7 +52,7 @@ const char *hil_knobs_ask(struct hil_knobs *k, const json_t *request)
     }
 }
 
-void hil_knobs_hear(struct hil_knobs *k, char *why, size_t size)
+void hil_set_requests_hear(struct hil_set_requests *k, char *why, size_t size)
 {
     for (unsigned i = 0; i < HIL_KNOBS_ASKED_MAX; i++) {
         json_t *answer = NULL;
@@ -68,7 +68,7 @@ void hil_knobs_hear(struct hil_knobs *k, char *why, size_t size)
     }
 }
 
-json_t *hil_knobs_next(struct hil_knobs *k, char (*nodes)[HIL_NODE_NAME_BYTES])
+json_t *hil_set_requests_next(struct hil_set_requests *k, char (*nodes)[HIL_NODE_NAME_BYTES])
 {
     struct hil_tuned tuned;
 

@@ -1,4 +1,4 @@
-#include "told.h"
+#include "summary_reader.h"
 
 #include <limits.h>
 #include <math.h>
@@ -9,12 +9,12 @@
 #include "../base/foreign.h"
 #include "../h5/run_files.h"
 
-static const json_t *told_get(const struct hil_told *told, const char *key)
+static const json_t *told_get(const struct hil_summary_reader *told, const char *key)
 {
     return json_object_get(told->root, key);
 }
 
-double hil_told_number(const json_t *object, const char *key)
+double hil_summary_reader_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
 
@@ -30,47 +30,49 @@ static const char *told_text(const json_t *value)
 
 /* --- measures --------------------------------------------------------------------------------- */
 
-static struct hil_told_figures told_figures(const json_t *measure)
+static struct hil_summary_reader_figures told_figures(const json_t *measure)
 {
     const json_t *window = json_object_get(measure, "window");
 
-    return (struct hil_told_figures){
+    return (struct hil_summary_reader_figures){
         .settled = json_is_true(json_object_get(measure, "settled")),
-        .settling_ms = hil_told_number(measure, "settling_ms"),
-        .overshoot_pct = hil_told_number(measure, "overshoot_pct"),
-        .rise_time_ms = hil_told_number(measure, "rise_time_ms"),
-        .steady_error = hil_told_number(measure, "steady_error"),
-        .mean = hil_told_number(measure, "mean"),
-        .pp = hil_told_number(measure, "pp"),
-        .band = hil_told_number(measure, "band"),
-        .deviation_pct = hil_told_number(measure, "deviation_pct"),
-        .from_s = hil_told_number(window, "from_s"),
-        .to_s = hil_told_number(window, "to_s"),
+        .settling_ms = hil_summary_reader_number(measure, "settling_ms"),
+        .overshoot_pct = hil_summary_reader_number(measure, "overshoot_pct"),
+        .rise_time_ms = hil_summary_reader_number(measure, "rise_time_ms"),
+        .steady_error = hil_summary_reader_number(measure, "steady_error"),
+        .mean = hil_summary_reader_number(measure, "mean"),
+        .pp = hil_summary_reader_number(measure, "pp"),
+        .band = hil_summary_reader_number(measure, "band"),
+        .deviation_pct = hil_summary_reader_number(measure, "deviation_pct"),
+        .from_s = hil_summary_reader_number(window, "from_s"),
+        .to_s = hil_summary_reader_number(window, "to_s"),
     };
 }
 
-static const json_t *told_event_json(const struct hil_told *told, int number)
+static const json_t *told_event_json(const struct hil_summary_reader *told, int number)
 {
     return number < 0 ? NULL : json_array_get(told_get(told, "events"), (size_t)number);
 }
 
-static struct hil_told_event told_event(const struct hil_told *told, double number)
+static struct hil_summary_reader_event told_event(const struct hil_summary_reader *told,
+                                                  double number)
 {
     const int i = hil_foreign_index(number, INT_MAX);
     const json_t *json = told_event_json(told, i);
 
-    return (struct hil_told_event){json_is_object(json) ? i : -1,
-                                   told_text(json_object_get(json, "name")),
-                                   hil_told_number(json, "time_s")};
+    return (struct hil_summary_reader_event){json_is_object(json) ? i : -1,
+                                             told_text(json_object_get(json, "name")),
+                                             hil_summary_reader_number(json, "time_s")};
 }
 
-unsigned hil_told_event_count(const struct hil_told *told)
+unsigned hil_summary_reader_event_count(const struct hil_summary_reader *told)
 {
     return (unsigned)json_array_size(told_get(told, "events"));
 }
 
-bool hil_told_after(const struct hil_told *told, int number, const char *measure,
-                    struct hil_told_event *event, struct hil_told_figures *figures)
+bool hil_summary_reader_after(const struct hil_summary_reader *told, int number,
+                              const char *measure, struct hil_summary_reader_event *event,
+                              struct hil_summary_reader_figures *figures)
 {
     const json_t *measures = json_object_get(told_event_json(told, number), "measures");
     const json_t *json = json_object_get(measures, measure),
@@ -81,7 +83,8 @@ bool hil_told_after(const struct hil_told *told, int number, const char *measure
     return json_is_object(json);
 }
 
-void hil_told_event_words(const struct hil_told_event *event, char words[HIL_TOLD_EVENT_BYTES])
+void hil_summary_reader_event_words(const struct hil_summary_reader_event *event,
+                                    char words[HIL_TOLD_EVENT_BYTES])
 {
     size_t used = 0;
 
@@ -94,23 +97,23 @@ void hil_told_event_words(const struct hil_told_event *event, char words[HIL_TOL
         snprintf(words + used, HIL_TOLD_EVENT_BYTES - used, " at %.9g s", event->time_s);
 }
 
-static double told_startup_ms(const struct hil_told *told, const char *name)
+static double told_startup_ms(const struct hil_summary_reader *told, const char *name)
 {
     const json_t *startup = json_array_get(told_get(told, "events"), 0);
     const json_t *measure = json_object_get(json_object_get(startup, "measures"), name);
 
-    return 1e3 * fmax(hil_told_number(startup, "over_s"), 0) +
-           hil_told_number(measure, "settling_ms");
+    return 1e3 * fmax(hil_summary_reader_number(startup, "over_s"), 0) +
+           hil_summary_reader_number(measure, "settling_ms");
 }
 
-static void told_read_measure(const struct hil_told *told, const char *name, const json_t *json,
-                              struct hil_told_measure *m)
+static void told_read_measure(const struct hil_summary_reader *told, const char *name,
+                              const json_t *json, struct hil_summary_reader_measure *m)
 {
     const json_t *each = json_object_get(json, "each");
-    const int worst = hil_foreign_index(hil_told_number(json, "worst"), INT_MAX);
+    const int worst = hil_foreign_index(hil_summary_reader_number(json, "worst"), INT_MAX);
     const json_t *one = each ? json_array_get(each, (size_t)worst) : json;
 
-    *m = (struct hil_told_measure){
+    *m = (struct hil_summary_reader_measure){
         .name = name,
         .unit = told_text(json_object_get(json, "unit")),
         .array = json_is_array(each),
@@ -118,13 +121,14 @@ static void told_read_measure(const struct hil_told *told, const char *name, con
         .settled = json_is_true(json_object_get(json, "settled")),
         .worst = worst,
         .figures = told_figures(one),
-        .settling_event = told_event(told, hil_told_number(one, "settling_event")),
-        .overshoot_event = told_event(told, hil_told_number(one, "overshoot_event")),
+        .settling_event = told_event(told, hil_summary_reader_number(one, "settling_event")),
+        .overshoot_event = told_event(told, hil_summary_reader_number(one, "overshoot_event")),
         .startup_ms = told_startup_ms(told, name),
     };
 }
 
-bool hil_told_measure(const struct hil_told *told, const char *name, struct hil_told_measure *m)
+bool hil_summary_reader_measure(const struct hil_summary_reader *told, const char *name,
+                                struct hil_summary_reader_measure *m)
 {
     const json_t *json = json_object_get(told_get(told, "measures"), name);
 
@@ -132,7 +136,8 @@ bool hil_told_measure(const struct hil_told *told, const char *name, struct hil_
     return json;
 }
 
-bool hil_told_first(const struct hil_told *told, bool array, struct hil_told_measure *m)
+bool hil_summary_reader_first(const struct hil_summary_reader *told, bool array,
+                              struct hil_summary_reader_measure *m)
 {
     json_t *measures = json_object_get(told->root, "measures"), *json;
     const char *name;
@@ -149,7 +154,8 @@ bool hil_told_first(const struct hil_told *told, bool array, struct hil_told_mea
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
-bool hil_told_nodes(const struct hil_told *told, unsigned i, struct hil_told_nodes *nodes)
+bool hil_summary_reader_nodes(const struct hil_summary_reader *told, unsigned i,
+                              struct hil_summary_reader_nodes *nodes)
 {
     json_t *all = json_object_get(told->root, "nodes"), *json;
     const char *name;
@@ -158,41 +164,42 @@ bool hil_told_nodes(const struct hil_told *told, unsigned i, struct hil_told_nod
     {
         if (i-- > 0)
             continue;
-        *nodes = (struct hil_told_nodes){
+        *nodes = (struct hil_summary_reader_nodes){
             .name = name,
-            .missed = hil_told_number(json, "missed"),
-            .due = hil_told_number(json, "steps") + hil_told_number(json, "left_out"),
-            .period_us = hil_told_number(json, "period_us"),
+            .missed = hil_summary_reader_number(json, "missed"),
+            .due = hil_summary_reader_number(json, "steps") +
+                   hil_summary_reader_number(json, "left_out"),
+            .period_us = hil_summary_reader_number(json, "period_us"),
         };
         return true;
     }
     return false;
 }
 
-void hil_told_round_trip(const struct hil_told *told, double us[3])
+void hil_summary_reader_round_trip(const struct hil_summary_reader *told, double us[3])
 {
     const json_t *links = told_get(told, "links"), *round_trip = NULL;
 
     for (size_t i = 0; i < json_array_size(links) && !json_is_object(round_trip); i++)
         round_trip = json_object_get(json_array_get(links, i), "round_trip_us");
-    us[0] = hil_told_number(round_trip, "p50");
-    us[1] = hil_told_number(round_trip, "p99");
-    us[2] = hil_told_number(round_trip, "p999");
+    us[0] = hil_summary_reader_number(round_trip, "p50");
+    us[1] = hil_summary_reader_number(round_trip, "p99");
+    us[2] = hil_summary_reader_number(round_trip, "p999");
 }
 
-int hil_told_valid(const struct hil_told *told)
+int hil_summary_reader_valid(const struct hil_summary_reader *told)
 {
     const json_t *valid = json_object_get(told_get(told, "validity"), "valid");
 
     return json_is_boolean(valid) ? json_is_true(valid) : -1;
 }
 
-const char *hil_told_invalid(const struct hil_told *told)
+const char *hil_summary_reader_invalid(const struct hil_summary_reader *told)
 {
     return told_text(json_array_get(json_object_get(told_get(told, "validity"), "reasons"), 0));
 }
 
-bool hil_told_held(const struct hil_told *told)
+bool hil_summary_reader_held(const struct hil_summary_reader *told)
 {
     const json_t *checks = json_object_get(told_get(told, "validity"), "checks");
 
@@ -201,17 +208,17 @@ bool hil_told_held(const struct hil_told *told)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-struct hil_told hil_told_of_run(const char *dir)
+struct hil_summary_reader hil_summary_reader_of_run(const char *dir)
 {
-    return hil_told_read(dir, NULL);
+    return hil_summary_reader_read(dir, NULL);
 }
 
-struct hil_told hil_told_read(const char *dir, FILE *messages)
+struct hil_summary_reader hil_summary_reader_read(const char *dir, FILE *messages)
 {
     char path[HIL_PATH_BYTES], text[JSON_ERROR_TEXT_LENGTH];
     json_error_t error;
     const int rc = hil_run_path(path, dir, "summary.json");
-    const struct hil_told told = {rc ? NULL : hil_foreign_json(path, &error)};
+    const struct hil_summary_reader told = {rc ? NULL : hil_foreign_json(path, &error)};
 
     if (messages && !rc && !told.root && access(path, F_OK) == 0) {
         hil_foreign_text(text, sizeof text, error.text, sizeof error.text);
@@ -220,7 +227,7 @@ struct hil_told hil_told_read(const char *dir, FILE *messages)
     return told;
 }
 
-void hil_told_close(struct hil_told *told)
+void hil_summary_reader_close(struct hil_summary_reader *told)
 {
     json_decref(told->root);
 }

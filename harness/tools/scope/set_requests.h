@@ -1,16 +1,16 @@
 /*
  * The changes of a run that a page may make, by harness/tools/tune.
  */
-#ifndef HIL_KNOBS_H
-#define HIL_KNOBS_H
+#ifndef HIL_SET_REQUESTS_H
+#define HIL_SET_REQUESTS_H
 
 #include "../../run/node_name.h"
 #include "../tune/client.h"
 
 enum { HIL_KNOBS_ASKED_MAX = 8 };
 
-struct hil_knobs {
-    const struct hil_found *run;
+struct hil_set_requests {
+    const struct hil_run_entry *run;
     struct hil_tunable_shown *list;
     unsigned count;
     uint64_t seen;                                 /* number of changes already reported */
@@ -18,20 +18,20 @@ struct hil_knobs {
 };
 
 /* Changes made before are not reported. Returns 0 or a negative errno. */
-int hil_knobs_open(struct hil_knobs *knobs, const struct hil_found *run);
-void hil_knobs_close(struct hil_knobs *knobs);
+int hil_set_requests_open(struct hil_set_requests *knobs, const struct hil_run_entry *run);
+void hil_set_requests_close(struct hil_set_requests *knobs);
 
 /* The "parameters" for the page. */
-json_t *hil_knobs_json(const struct hil_knobs *knobs);
+json_t *hil_set_requests_json(const struct hil_set_requests *knobs);
 
 /* Sends a request of the page, "set" or "control". Returns NULL, or the reason why it cannot be
  * sent. */
-const char *hil_knobs_ask(struct hil_knobs *knobs, const json_t *request);
+const char *hil_set_requests_ask(struct hil_set_requests *knobs, const json_t *request);
 
 /* Receives answers that have come. If the run refused a request, `why` gets the reason. */
-void hil_knobs_hear(struct hil_knobs *knobs, char *why, size_t size);
+void hil_set_requests_hear(struct hil_set_requests *knobs, char *why, size_t size);
 
 /* The page's message about the next change; NULL: there is none. */
-json_t *hil_knobs_next(struct hil_knobs *knobs, char (*nodes)[HIL_NODE_NAME_BYTES]);
+json_t *hil_set_requests_next(struct hil_set_requests *knobs, char (*nodes)[HIL_NODE_NAME_BYTES]);
 
 #endif

@@ -2,8 +2,8 @@
  * A queue of control messages to a peer that wait until the connection takes them. Its owner does
  * the locking.
  */
-#ifndef LOCO_UNSENT_H
-#define LOCO_UNSENT_H
+#ifndef LOCO_SEND_QUEUE_H
+#define LOCO_SEND_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
  * may live and use this node's memory, the message is refused. */
 enum { LOCO_UNSENT_MAX = 16 << 20 };
 
-struct loco_unsent_message {
-    struct loco_unsent_message *next;
+struct loco_send_queue_message {
+    struct loco_send_queue_message *next;
     size_t size;
     size_t sent;    /* bytes that the connection has taken; tcp takes parts of messages */
     int descriptor; /* a file descriptor to send along, or -1; not owned */
@@ -21,23 +21,25 @@ struct loco_unsent_message {
 };
 
 /* All zero: empty. */
-struct loco_unsent {
-    struct loco_unsent_message *first, **end;
+struct loco_send_queue {
+    struct loco_send_queue_message *first, **end;
     size_t size; /* bytes */
 };
 
-static inline bool loco_unsent_has_room(const struct loco_unsent *unsent, size_t size, size_t max)
+static inline bool loco_send_queue_has_room(const struct loco_send_queue *unsent, size_t size,
+                                            size_t max)
 {
     return unsent->size + size <= max;
 }
 
 /* Adds a message of two parts at the end. Returns it, or NULL when there is no memory. */
-struct loco_unsent_message *loco_unsent_add(struct loco_unsent *unsent, const void *head,
-                                            size_t head_size, const void *body, size_t body_size);
+struct loco_send_queue_message *loco_send_queue_add(struct loco_send_queue *unsent,
+                                                    const void *head, size_t head_size,
+                                                    const void *body, size_t body_size);
 
 /* Removes and frees the first message. */
-void loco_unsent_take_off(struct loco_unsent *unsent);
+void loco_send_queue_take_off(struct loco_send_queue *unsent);
 
-void loco_unsent_clear(struct loco_unsent *unsent);
+void loco_send_queue_clear(struct loco_send_queue *unsent);
 
 #endif

@@ -1,4 +1,4 @@
-#include "kept.h"
+#include "results_writer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #include "part.h"
 #include "results.h"
 
-static bool kept_at_all(const struct hil_kept *k)
+static bool writer_at_all(const struct hil_results_writer *k)
 {
     return k->out[0] != '\0';
 }
 
-int hil_kept_open(struct hil_kept *k, const char *wanted, FILE *messages)
+int hil_results_writer_open(struct hil_results_writer *k, const char *wanted, FILE *messages)
 {
     k->folder = hil_results_open(k->out, sizeof k->out, wanted, k->run->scenario->name,
                                  HIL_OF_A_RUN, messages);
@@ -27,7 +27,7 @@ int hil_kept_open(struct hil_kept *k, const char *wanted, FILE *messages)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-const char *hil_kept_words(int record_rc)
+const char *hil_results_writer_words(int record_rc)
 {
     return record_rc == -EOWNERDEAD  ? "the process that writes it was killed"
            : record_rc == -ETIMEDOUT ? "the process that writes it (hl-record) stands still, and "
@@ -35,22 +35,23 @@ const char *hil_kept_words(int record_rc)
                                      : strerror(-record_rc);
 }
 
-void hil_kept_tell(struct hil_kept *k, int rc, const char *then, FILE *messages)
+void hil_results_writer_tell(struct hil_results_writer *k, int rc, const char *then, FILE *messages)
 {
     k->record_rc = rc;
-    fprintf(messages, "error: %s/trace.h5: %s%s\n", k->out, hil_kept_words(rc), then);
+    fprintf(messages, "error: %s/trace.h5: %s%s\n", k->out, hil_results_writer_words(rc), then);
 }
 
 /* The summary of the run from its state. */
-static struct hil_summary kept_sum_up(const struct hil_kept *k, struct hil_conclusion *c)
+static struct hil_summary writer_sum_up(const struct hil_results_writer *k,
+                                        struct hil_conclusion *c)
 {
     const struct hil_run *run = k->run;
     const struct hil_summary summary = {
         .scenario = run->scenario,
         .state = run->state,
         .dropped = run->recorder ? hil_recorder_dropped(run->recorder) : k->dropped,
-        .cut_off = k->record_rc ? hil_kept_words(k->record_rc) : k->cut_off,
-        .out = kept_at_all(k) ? k->out : "none kept",
+        .cut_off = k->record_rc ? hil_results_writer_words(k->record_rc) : k->cut_off,
+        .out = writer_at_all(k) ? k->out : "none kept",
         .traced = k->traced,
         .verdict = &c->verdict,
         .judgement = &c->judgement,
@@ -64,14 +65,14 @@ static struct hil_summary kept_sum_up(const struct hil_kept *k, struct hil_concl
     return summary;
 }
 
-static int kept_judge(const struct hil_kept *k, bool failed, struct hil_conclusion *c,
-                      FILE *messages)
+static int writer_judge(const struct hil_results_writer *k, bool failed, struct hil_conclusion *c,
+                        FILE *messages)
 {
     const struct hil_judge_run run = {
         .scenario = k->run->scenario,
         .state = k->run->state,
         .validity = &c->verdict,
-        .dir = kept_at_all(k) ? k->out : NULL,
+        .dir = writer_at_all(k) ? k->out : NULL,
         .failed = failed || k->record_rc,
     };
     const int rc = hil_judge(&c->judgement, &run);
@@ -82,7 +83,8 @@ static int kept_judge(const struct hil_kept *k, bool failed, struct hil_conclusi
 }
 
 /* Writes the file with which the parts of a run are merged later. */
-static int kept_write_part(const struct hil_kept *k, const struct hil_summary *summary, bool failed)
+static int writer_write_part(const struct hil_results_writer *k, const struct hil_summary *summary,
+                             bool failed)
 {
     struct hil_part_told told = hil_part_tell(k->run);
 
@@ -95,14 +97,14 @@ static int kept_write_part(const struct hil_kept *k, const struct hil_summary *s
     return hil_part_write(k->out, k->run, &told);
 }
 
-static int kept_write(const struct hil_kept *k, const struct hil_summary *summary, bool failed,
-                      FILE *messages)
+static int writer_write(const struct hil_results_writer *k, const struct hil_summary *summary,
+                        bool failed, FILE *messages)
 {
     const char *name = HIL_PART_FILE;
     char path[4200];
 
     snprintf(path, sizeof path, "%s/summary.json", summary->out);
-    int rc = kept_write_part(k, summary, failed);
+    int rc = writer_write_part(k, summary, failed);
     if (!rc) {
         name = "summary.json";
         rc = hil_summary_write(summary, path);
@@ -112,20 +114,21 @@ static int kept_write(const struct hil_kept *k, const struct hil_summary *summar
     return rc;
 }
 
-int hil_kept_finish(struct hil_kept *k, bool failed, struct hil_summary *summary,
-                    struct hil_conclusion *conclusion, FILE *messages)
+int hil_results_writer_finish(struct hil_results_writer *k, bool failed,
+                              struct hil_summary *summary, struct hil_conclusion *conclusion,
+                              FILE *messages)
 {
     int rc = k->run->recorder ? hil_recorder_finish(k->run->recorder) : 0;
 
     if (rc && !k->record_rc) /* otherwise it was reported when it happened */
-        hil_kept_tell(k, rc, "", messages);
-    *summary = kept_sum_up(k, conclusion);
-    const int judged = kept_judge(k, failed, conclusion, messages);
-    rc = kept_at_all(k) ? kept_write(k, summary, failed || k->record_rc, messages) : 0;
+        hil_results_writer_tell(k, rc, "", messages);
+    *summary = writer_sum_up(k, conclusion);
+    const int judged = writer_judge(k, failed, conclusion, messages);
+    rc = writer_at_all(k) ? writer_write(k, summary, failed || k->record_rc, messages) : 0;
     return rc ? rc : judged ? judged : k->record_rc;
 }
 
-int hil_kept_status(const struct hil_conclusion *c, bool quiet)
+int hil_results_writer_status(const struct hil_conclusion *c, bool quiet)
 {
     const enum hil_outcome o = c->judgement.outcome;
 
@@ -138,7 +141,7 @@ int hil_kept_status(const struct hil_conclusion *c, bool quiet)
     return o == HIL_OUTCOME_FAILED ? HIL_EXIT_LIMIT : HIL_EXIT_INVALID;
 }
 
-void hil_kept_close(struct hil_kept *k)
+void hil_results_writer_close(struct hil_results_writer *k)
 {
     hil_recorder_close(k->run->recorder);
     k->run->recorder = NULL;
@@ -151,17 +154,17 @@ void hil_kept_close(struct hil_kept *k)
 
 /* --- the record ------------------------------------------------------------------------------- */
 
-static int kept_add_histograms(void *kept, struct hil_trace *trace)
+static int writer_add_histograms(void *kept, struct hil_trace *trace)
 {
-    const struct hil_run *run = ((const struct hil_kept *)kept)->run;
+    const struct hil_run *run = ((const struct hil_results_writer *)kept)->run;
 
     return hil_run_times_add(trace, run->scenario->system, run->state);
 }
 
 /* In the writer: closes the state's file, because the run is found by its owner's. */
-static void kept_part(void *kept)
+static void writer_part(void *kept)
 {
-    const struct hil_run *run = ((const struct hil_kept *)kept)->run;
+    const struct hil_run *run = ((const struct hil_results_writer *)kept)->run;
 
     close(run->state->file);
     if (run->scenario->mode == HIL_REALTIME)
@@ -169,28 +172,28 @@ static void kept_part(void *kept)
 }
 
 /* In the writer, after the owner was killed. */
-static void kept_inherit(void *kept, int rc)
+static void writer_inherit(void *kept, int rc)
 {
-    struct hil_kept *k = kept;
+    struct hil_results_writer *k = kept;
     struct hil_conclusion conclusion;
 
     k->record_rc = rc;
-    struct hil_summary summary = kept_sum_up(k, &conclusion);
-    kept_judge(k, true, &conclusion, stderr);
+    struct hil_summary summary = writer_sum_up(k, &conclusion);
+    writer_judge(k, true, &conclusion, stderr);
     if (!rc)
         summary.cut_off = k->killed;
-    kept_write(k, &summary, true, stderr);
+    writer_write(k, &summary, true, stderr);
     if (k->inherited)
         k->inherited(k->arg);
 }
 
-int hil_kept_record(struct hil_kept *k)
+int hil_results_writer_record(struct hil_results_writer *k)
 {
     const struct hil_recorder_owner owner = {
-        .part = kept_part, .add = kept_add_histograms, .inherit = kept_inherit, .arg = k};
+        .part = writer_part, .add = writer_add_histograms, .inherit = writer_inherit, .arg = k};
     char path[4200];
 
-    if (!kept_at_all(k))
+    if (!writer_at_all(k))
         return 0;
     k->machine = hil_machine_json(k->run->scenario); /* the writer inherits it */
     snprintf(path, sizeof path, "%s/trace.h5", k->out);

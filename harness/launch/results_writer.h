@@ -3,15 +3,15 @@
  * process that keeps them is killed, the record's writer finishes the record and writes the
  * summary.
  */
-#ifndef HIL_KEPT_H
-#define HIL_KEPT_H
+#ifndef HIL_RESULTS_WRITER_H
+#define HIL_RESULTS_WRITER_H
 
 #include <stdio.h>
 
 #include "../run/node.h"
 #include "../summary/summary.h"
 
-struct hil_kept {
+struct hil_results_writer {
     struct hil_run *run;             /* the run whose recorder this opens */
     const struct hil_traced *traced; /* as in struct hil_summary */
     const char *killed;              /* the words for a record that ends before its run for this
@@ -32,17 +32,18 @@ struct hil_kept {
 
 /* Opens the folder `wanted`, or results/NAME-TIMESTAMP if that is NULL, and removes the results of
  * an earlier run in it. Returns 0, or an error of hil_results_open. */
-int hil_kept_open(struct hil_kept *kept, const char *wanted, FILE *messages);
+int hil_results_writer_open(struct hil_results_writer *kept, const char *wanted, FILE *messages);
 
 /* Opens the recorder of the run, whose state exists already, writes the scenario, and examines the
  * machine. Does nothing if no results are kept. Returns 0 or a negative errno. */
-int hil_kept_record(struct hil_kept *kept);
+int hil_results_writer_record(struct hil_results_writer *kept);
 
 /* The reason why a record ended, in words. */
-const char *hil_kept_words(int record_rc);
+const char *hil_results_writer_words(int record_rc);
 
 /* Reports on `messages` that the record ended with `rc`, and the consequence, `then`. */
-void hil_kept_tell(struct hil_kept *kept, int rc, const char *then, FILE *messages);
+void hil_results_writer_tell(struct hil_results_writer *kept, int rc, const char *then,
+                             FILE *messages);
 
 /* The validity and the judgement of a run. */
 struct hil_conclusion {
@@ -53,14 +54,15 @@ struct hil_conclusion {
 /* At the end of the run: closes the record, judges the run, which may have failed, and writes the
  * summary. *summary gets what is needed to print the summary; *conclusion is part of it. Returns 0,
  * or a negative errno after a message. */
-int hil_kept_finish(struct hil_kept *kept, bool failed, struct hil_summary *summary,
-                    struct hil_conclusion *conclusion, FILE *messages);
+int hil_results_writer_finish(struct hil_results_writer *kept, bool failed,
+                              struct hil_summary *summary, struct hil_conclusion *conclusion,
+                              FILE *messages);
 
 /* The exit status of a run that ended normally. If it is not HIL_EXIT_OK and nothing else is
  * printed, the reason goes to stderr. */
-int hil_kept_status(const struct hil_conclusion *conclusion, bool quiet);
+int hil_results_writer_status(const struct hil_conclusion *conclusion, bool quiet);
 
 /* Closes everything that is still open. */
-void hil_kept_close(struct hil_kept *kept);
+void hil_results_writer_close(struct hil_results_writer *kept);
 
 #endif

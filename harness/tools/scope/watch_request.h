@@ -1,14 +1,14 @@
 /*
  * What a page asks to watch, parsed from its message and checked.
  */
-#ifndef HIL_WISH_H
-#define HIL_WISH_H
+#ifndef HIL_WATCH_REQUEST_H
+#define HIL_WATCH_REQUEST_H
 
 #include <jansson.h>
 
 #include "capture.h"
 
-struct hil_wish {
+struct hil_watch_request {
     bool rolls; /* rolls; otherwise captures */
     double window_s;
     unsigned columns;
@@ -16,7 +16,7 @@ struct hil_wish {
 };
 
 /* Parses the value of "watch". Returns 0, or -EINVAL with the reason. */
-int hil_wish_read(struct hil_wish *wish, const json_t *watch, const struct hil_shown_list *shown,
-                  char *why, size_t size);
+int hil_watch_request_read(struct hil_watch_request *wish, const json_t *watch,
+                           const struct hil_shown_list *shown, char *why, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-#include "tuning_desk.h"
+#include "tuning_coordinator.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "../scenario/tunables.h"
 #include "note.h"
 
-/* How many nodes the desk tells or asks in one step. */
+/* How many nodes the coordinator tells or asks in one step. */
 enum { DESK_NODES = 8 };
 
 /* How long news takes to reach a node in real time. That is many times what a network takes, and
@@ -15,13 +15,13 @@ enum { DESK_NODES = 8 };
 static const uint64_t NEWS_NS = 5000000;
 
 /* The signal that a source gives since it was tuned. */
-struct desk_source {
+struct coordinator_source {
     bool tuned;
     struct hil_change ramp;
     double from;
 };
 
-struct hil_tuning_desk {
+struct hil_tuning_coordinator {
     struct hil_node *node;
     const struct hil_request_again *again, *again_end; /* the replayed requests still to come */
     bool waits; /* for all answers, before the next replayed request */
@@ -32,36 +32,37 @@ struct hil_tuning_desk {
     unsigned *to; /* nodes that it concerns; the first `told` of them have yet to answer */
     unsigned to_count, told, looked_at;
     bool *concerned; /* by node */
-    struct desk_source *sources;
+    struct coordinator_source *sources;
 };
 
-static struct hil_tuning *desk_memory(const struct hil_tuning_desk *d)
+static struct hil_tuning *coordinator_memory(const struct hil_tuning_coordinator *d)
 {
     return d->node->run->state->tuning;
 }
 
-static const struct hil_system *desk_system(const struct hil_tuning_desk *d)
+static const struct hil_system *coordinator_system(const struct hil_tuning_coordinator *d)
 {
     return d->node->run->scenario->system;
 }
 
 /* --- the outcome of a request ----------------------------------------------------------------- */
 
-static void desk_log(const struct hil_tuning_desk *d, const struct hil_tuned_here *one)
+static void coordinator_log(const struct hil_tuning_coordinator *d,
+                            const struct hil_tuned_here *one)
 {
-    struct hil_tuning *memory = desk_memory(d);
+    struct hil_tuning *memory = coordinator_memory(d);
     const uint64_t count = atomic_load_explicit(&memory->logged, memory_order_relaxed);
 
     hil_tuning_log(memory)[count % memory->log_size] = *one;
     atomic_store_explicit(&memory->logged, count + 1, memory_order_release);
 }
 
-static void desk_log_all(const struct hil_tuning_desk *d, unsigned node,
-                         const struct hil_tuning_answer *answer)
+static void coordinator_log_all(const struct hil_tuning_coordinator *d, unsigned node,
+                                const struct hil_tuning_answer *answer)
 {
     for (unsigned i = 0; i < d->message.count; i++) {
         const struct hil_change_told *c = &d->message.changes[i];
-        if (!hil_tunable_concerns(&desk_system(d)->tunables[c->tunable], node))
+        if (!hil_tunable_concerns(&coordinator_system(d)->tunables[c->tunable], node))
             continue;
         struct hil_tuned_here one = {.tunable = (uint32_t)c->tunable,
                                      .node = node,
@@ -72,74 +73,76 @@ static void desk_log_all(const struct hil_tuning_desk *d, unsigned node,
                                               : HIL_TUNED;
         one.step = answer ? answer->step : 0;
         one.time_ns = answer ? answer->time_ns : 0;
-        desk_log(d, &one);
+        coordinator_log(d, &one);
     }
 }
 
 /* Handles a node's answer. NULL: there will be none. */
-static void desk_settle(struct hil_tuning_desk *d, unsigned i,
-                        const struct hil_tuning_answer *answer)
+static void coordinator_settle(struct hil_tuning_coordinator *d, unsigned i,
+                               const struct hil_tuning_answer *answer)
 {
-    desk_log_all(d, d->to[i], answer);
+    coordinator_log_all(d, d->to[i], answer);
     d->to[i] = d->to[--d->to_count];
     d->told--;
 }
 
-static void desk_close_request(struct hil_tuning_desk *d)
+static void coordinator_close_request(struct hil_tuning_coordinator *d)
 {
     d->busy = false;
-    atomic_store_explicit(&desk_memory(d)->answered, d->asked, memory_order_release);
+    atomic_store_explicit(&coordinator_memory(d)->answered, d->asked, memory_order_release);
 }
 
-void hil_tuning_desk_answer(struct hil_tuning_desk *d, unsigned node,
-                            const struct hil_tuning_answer *answer)
+void hil_tuning_coordinator_answer(struct hil_tuning_coordinator *d, unsigned node,
+                                   const struct hil_tuning_answer *answer)
 {
     for (unsigned i = 0; i < d->told; i++)
         if (d->to[i] == node && answer->number == d->message.number) {
-            desk_settle(d, i, answer);
+            coordinator_settle(d, i, answer);
             return;
         }
 }
 
 /* --- taking up a request ---------------------------------------------------------------------- */
 
-static double desk_source_at(const struct hil_tuning_desk *d, unsigned source, uint64_t t_ns)
+static double coordinator_source_at(const struct hil_tuning_coordinator *d, unsigned source,
+                                    uint64_t t_ns)
 {
-    const struct desk_source *own = &d->sources[source];
+    const struct coordinator_source *own = &d->sources[source];
     const struct hil_profile profile = {own->from, (struct hil_change *)&own->ramp, 1};
 
     return own->tuned ? hil_profile_at(&profile, t_ns)
-                      : hil_source_at(&desk_system(d)->sources[source], t_ns);
+                      : hil_source_at(&coordinator_system(d)->sources[source], t_ns);
 }
 
 /* The source's value when the change takes force. All nodes begin their ramps at that value. */
-static void desk_take_source(struct hil_tuning_desk *d, unsigned source,
-                             struct hil_change_told *change)
+static void coordinator_take_source(struct hil_tuning_coordinator *d, unsigned source,
+                                    struct hil_change_told *change)
 {
-    struct desk_source *own = &d->sources[source];
+    struct coordinator_source *own = &d->sources[source];
 
-    change->from = desk_source_at(d, source, d->message.at_ns);
-    *own = (struct desk_source){.tuned = true,
-                                .ramp = {d->message.at_ns, change->ramp_ns, change->value},
-                                .from = change->from};
+    change->from = coordinator_source_at(d, source, d->message.at_ns);
+    *own = (struct coordinator_source){.tuned = true,
+                                       .ramp = {d->message.at_ns, change->ramp_ns, change->value},
+                                       .from = change->from};
 }
 
-static void desk_note(const struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns,
-                      const struct hil_change_wanted *wanted)
+static void coordinator_note(const struct hil_tuning_coordinator *d, uint64_t n, uint64_t now_ns,
+                             const struct hil_change_wanted *wanted)
 {
-    const struct hil_event_of of = hil_event_of_tunable(desk_system(d), wanted->tunable);
+    const struct hil_event_of of = hil_event_of_tunable(coordinator_system(d), wanted->tunable);
 
     hil_note(d->node, n, now_ns, HIL_EVENT_ASKED, of, wanted->value);
     if (wanted->ramp_ns)
         hil_note_ns(d->node, n, now_ns, HIL_EVENT_RAMP, of, wanted->ramp_ns);
 }
 
-static void desk_find_nodes(struct hil_tuning_desk *d, const struct hil_request *request)
+static void coordinator_find_nodes(struct hil_tuning_coordinator *d,
+                                   const struct hil_request *request)
 {
     d->to_count = d->told = d->looked_at = 0;
-    memset(d->concerned, 0, desk_system(d)->node_count * sizeof *d->concerned);
+    memset(d->concerned, 0, coordinator_system(d)->node_count * sizeof *d->concerned);
     for (unsigned i = 0; i < request->count; i++) {
-        const struct hil_tunable *t = &desk_system(d)->tunables[request->changes[i].tunable];
+        const struct hil_tunable *t = &coordinator_system(d)->tunables[request->changes[i].tunable];
         for (unsigned k = 0; k < t->node_count; k++) {
             if (!d->concerned[t->nodes[k]])
                 d->to[d->to_count++] = t->nodes[k];
@@ -148,41 +151,42 @@ static void desk_find_nodes(struct hil_tuning_desk *d, const struct hil_request 
     }
 }
 
-__attribute__((cold, noinline)) static void
-desk_take(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns, const struct hil_request *request)
+__attribute__((cold, noinline)) static void coordinator_take(struct hil_tuning_coordinator *d,
+                                                             uint64_t n, uint64_t now_ns,
+                                                             const struct hil_request *request)
 {
     struct hil_tuning_message *m = &d->message;
 
     d->busy = true;
-    desk_find_nodes(d, request);
+    coordinator_find_nodes(d, request);
     m->number++;
     m->count = request->count;
     m->at_ns = now_ns + d->news_ns + d->to_count / DESK_NODES * d->node->loop.timing.period_ns;
     for (unsigned i = 0; i < request->count; i++) {
         const struct hil_change_wanted *wanted = &request->changes[i];
-        const struct hil_tunable *t = &desk_system(d)->tunables[wanted->tunable];
+        const struct hil_tunable *t = &coordinator_system(d)->tunables[wanted->tunable];
         m->changes[i] = (struct hil_change_told){
             .tunable = wanted->tunable, .value = wanted->value, .ramp_ns = wanted->ramp_ns};
         if (t->is_source)
-            desk_take_source(d, t->source, &m->changes[i]);
-        desk_note(d, n, now_ns, wanted);
+            coordinator_take_source(d, t->source, &m->changes[i]);
+        coordinator_note(d, n, now_ns, wanted);
     }
 }
 
 /* --- telling nodes, and asking for answers ---------------------------------------------------- */
 
-static void desk_tell(struct hil_tuning_desk *d, unsigned node)
+static void coordinator_tell(struct hil_tuning_coordinator *d, unsigned node)
 {
     struct hil_tuning_var *var = &d->node->links.tuning.at[node];
 
     loco_owned_var_store(&var->request, &d->message);
     loco_owned_var_push(&var->request);
-    loco_owned_var_store(&var->bell, &d->message.number);
-    loco_owned_var_push(&var->bell);
+    loco_owned_var_store(&var->notice, &d->message.number);
+    loco_owned_var_push(&var->notice);
 }
 
 /* Returns whether node 0 is among the nodes that were told. */
-static bool desk_tell_some(struct hil_tuning_desk *d)
+static bool coordinator_tell_some(struct hil_tuning_coordinator *d)
 {
     bool own = false;
 
@@ -190,13 +194,13 @@ static bool desk_tell_some(struct hil_tuning_desk *d)
         const unsigned node = d->to[d->told++];
         own |= node == 0;
         if (node != 0)
-            desk_tell(d, node);
+            coordinator_tell(d, node);
     }
     return own;
 }
 
-/* Node 0 hands in its own answer, so the desk does not ask it. */
-static void desk_ask(struct hil_tuning_desk *d, unsigned i)
+/* Node 0 hands in its own answer, so the coordinator does not ask it. */
+static void coordinator_ask(struct hil_tuning_coordinator *d, unsigned i)
 {
     const unsigned node = d->to[i];
     struct hil_tuning_answer answer;
@@ -205,79 +209,80 @@ static void desk_ask(struct hil_tuning_desk *d, unsigned i)
         return;
     if (loco_owned_var_load(&d->node->links.tuning.at[node].answer, &answer) == 0 &&
         answer.number == d->message.number)
-        desk_settle(d, i, &answer);
+        coordinator_settle(d, i, &answer);
     else if (loco_peer_lost(d->node->mgr, node))
-        desk_settle(d, i, NULL);
+        coordinator_settle(d, i, NULL);
 }
 
-static void desk_ask_some(struct hil_tuning_desk *d)
+static void coordinator_ask_some(struct hil_tuning_coordinator *d)
 {
     for (unsigned i = 0; i < DESK_NODES && d->told > 0; i++)
-        desk_ask(d, ++d->looked_at % d->told);
+        coordinator_ask(d, ++d->looked_at % d->told);
     if (d->told == 0)
-        desk_close_request(d);
+        coordinator_close_request(d);
 }
 
 /* Stops waiting for nodes that have not answered yet. */
-static void desk_give_up(struct hil_tuning_desk *d)
+static void coordinator_give_up(struct hil_tuning_coordinator *d)
 {
     while (d->told > 0)
-        desk_settle(d, 0, NULL);
-    desk_close_request(d);
+        coordinator_settle(d, 0, NULL);
+    coordinator_close_request(d);
 }
 
-__attribute__((cold, noinline)) static bool desk_go_on(struct hil_tuning_desk *d)
+__attribute__((cold, noinline)) static bool coordinator_go_on(struct hil_tuning_coordinator *d)
 {
     if (d->told < d->to_count)
-        return desk_tell_some(d);
-    desk_ask_some(d);
+        return coordinator_tell_some(d);
+    coordinator_ask_some(d);
     return false;
 }
 
-/* --- a step of the desk ----------------------------------------------------------------------- */
+/* --- a step of the coordinator
+ * ----------------------------------------------------------------------- */
 
 /* The launcher makes a new request only if it no longer waits for the old one. */
-static void desk_look(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns)
+static void coordinator_look(struct hil_tuning_coordinator *d, uint64_t n, uint64_t now_ns)
 {
-    const struct hil_tuning *memory = desk_memory(d);
+    const struct hil_tuning *memory = coordinator_memory(d);
     const uint64_t asked = atomic_load_explicit(&memory->asked, memory_order_acquire);
 
     if (asked == d->asked)
         return;
     if (d->busy)
-        desk_give_up(d);
+        coordinator_give_up(d);
     d->asked = asked;
-    desk_take(d, n, now_ns, &memory->requests[asked % 2]);
+    coordinator_take(d, n, now_ns, &memory->requests[asked % 2]);
 }
 
 /* Takes up a replayed request. In virtual time, a request that was given up in the original run is
- * given up again, so the run is the same. In real time the desk waits for all answers, because a
- * node may be late. */
-static void desk_look_again(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns)
+ * given up again, so the run is the same. In real time the coordinator waits for all answers,
+ * because a node may be late. */
+static void coordinator_look_again(struct hil_tuning_coordinator *d, uint64_t n, uint64_t now_ns)
 {
     if (d->again == d->again_end || d->again->step > n || (d->busy && d->waits))
         return;
     if (d->busy)
-        desk_give_up(d);
-    desk_take(d, n, now_ns, &d->again++->request);
+        coordinator_give_up(d);
+    coordinator_take(d, n, now_ns, &d->again++->request);
 }
 
-bool hil_tuning_desk_step(struct hil_tuning_desk *d, uint64_t n, uint64_t now_ns,
-                          struct hil_tuning_message *own)
+bool hil_tuning_coordinator_step(struct hil_tuning_coordinator *d, uint64_t n, uint64_t now_ns,
+                                 struct hil_tuning_message *own)
 {
     if (d->node->rehearsed)
         return false;
     if (d->again)
-        desk_look_again(d, n, now_ns);
+        coordinator_look_again(d, n, now_ns);
     else
-        desk_look(d, n, now_ns);
-    if (!d->busy || !desk_go_on(d))
+        coordinator_look(d, n, now_ns);
+    if (!d->busy || !coordinator_go_on(d))
         return false;
     *own = d->message;
     return true;
 }
 
-bool hil_tuning_desk_is_busy(const struct hil_tuning_desk *d, uint64_t *asked)
+bool hil_tuning_coordinator_is_busy(const struct hil_tuning_coordinator *d, uint64_t *asked)
 {
     *asked = d->asked;
     return d->busy || d->again != d->again_end;
@@ -287,7 +292,7 @@ bool hil_tuning_desk_is_busy(const struct hil_tuning_desk *d, uint64_t *asked)
 
 /* In virtual time news takes exactly as long as the network says. One ns more, so that it is there
  * before the instant at which the change takes force. */
-static uint64_t desk_news_ns(const struct hil_scenario *s)
+static uint64_t coordinator_news_ns(const struct hil_scenario *s)
 {
     uint64_t longest = 0;
 
@@ -300,22 +305,22 @@ static uint64_t desk_news_ns(const struct hil_scenario *s)
     return longest + s->network.jitter_ns + 1;
 }
 
-uint64_t hil_tuning_desk_round_ns(const struct hil_scenario *s)
+uint64_t hil_tuning_coordinator_round_ns(const struct hil_scenario *s)
 {
     const struct hil_system *system = s->system;
 
-    return desk_news_ns(s) +
+    return coordinator_news_ns(s) +
            (system->node_count / DESK_NODES + 1) * system->nodes[0].timing.period_ns;
 }
 
-int hil_tuning_desk_open(struct hil_tuning_desk **desk, struct hil_node *node)
+int hil_tuning_coordinator_open(struct hil_tuning_coordinator **coordinator, struct hil_node *node)
 {
     const struct hil_scenario *s = node->run->scenario;
-    struct hil_tuning_desk *d = *desk = calloc(1, sizeof *d);
+    struct hil_tuning_coordinator *d = *coordinator = calloc(1, sizeof *d);
 
     if (!d)
         return -ENOMEM;
-    *d = (struct hil_tuning_desk){.node = node, .news_ns = desk_news_ns(s)};
+    *d = (struct hil_tuning_coordinator){.node = node, .news_ns = coordinator_news_ns(s)};
     d->again = s->again;
     d->again_end = d->again ? d->again + s->again_count : NULL;
     d->waits = s->mode == HIL_REALTIME;
@@ -325,7 +330,7 @@ int hil_tuning_desk_open(struct hil_tuning_desk **desk, struct hil_node *node)
     return d->to && d->concerned && d->sources ? 0 : -ENOMEM;
 }
 
-void hil_tuning_desk_close(struct hil_tuning_desk *d)
+void hil_tuning_coordinator_close(struct hil_tuning_coordinator *d)
 {
     if (!d)
         return;

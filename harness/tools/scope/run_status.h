@@ -2,28 +2,28 @@
  * What the page shows about a run besides signals: its nodes, how late steps began, and how long
  * round trips took.
  */
-#ifndef HIL_NEWS_H
-#define HIL_NEWS_H
+#ifndef HIL_RUN_STATUS_H
+#define HIL_RUN_STATUS_H
 
 #include "../top/sample.h"
 
 /* A histogram of times with two bins per power of two; the first four bins are 32 ns wide. */
 enum { HIL_NEWS_PARTS = HIL_HISTOGRAM_BUCKETS / (HIL_HISTOGRAM_HALF / 2) };
 
-struct hil_news_times {
+struct hil_run_status_times {
     uint64_t counts[HIL_NEWS_PARTS]; /* cumulative counts at the last message */
 };
 
-struct hil_news {
+struct hil_run_status {
     struct hil_watch watch;
-    struct hil_news_times late, round_trip;
+    struct hil_run_status_times late, round_trip;
 };
 
-/* Returns 0 or -ENOMEM. Call hil_news_close in either case. */
-int hil_news_open(struct hil_news *news, const struct hil_found *run);
-void hil_news_close(struct hil_news *news);
+/* Returns 0 or -ENOMEM. Call hil_run_status_close in either case. */
+int hil_run_status_open(struct hil_run_status *news, const struct hil_run_entry *run);
+void hil_run_status_close(struct hil_run_status *news);
 
 /* The message "state"; NULL: memory ran out. */
-json_t *hil_news_state(struct hil_news *news, bool paused, uint64_t now_ns);
+json_t *hil_run_status_state(struct hil_run_status *news, bool paused, uint64_t now_ns);
 
 #endif

@@ -2,8 +2,8 @@
  * Copies memory that others may access at the same time: in ascending order of addresses, and in
  * words as wide as the alignment of both sides allows (8 bytes at most). No word is torn.
  */
-#ifndef LOCO_WORDS_H
-#define LOCO_WORDS_H
+#ifndef LOCO_ATOMIC_COPY_H
+#define LOCO_ATOMIC_COPY_H
 
 #include <stddef.h>
 #include <stdint.h>
