@@ -1,7 +1,7 @@
 /*
  * Copies between the memory that nodes share and buffers of any alignment: in ascending order of
- * addresses, and each aligned word of the memory by one access. atomic_copy.h is for copies whose both
- * sides have the same alignment.
+ * addresses, and each aligned word of the memory by one access. atomic_copy.h is for copies whose
+ * both sides have the same alignment.
  */
 #ifndef LOCO_TCP_WORDS_H
 #define LOCO_TCP_WORDS_H
