@@ -776,6 +776,7 @@ static void expect_scheduler(enum hil_scheduler wanted)
     static const int policies[] = {SCHED_OTHER, SCHED_FIFO, SCHED_DEADLINE};
 
     memset(&asked, 0, sizeof asked);
+    hil_schedule_ordinary(); /* the tests may run as SCHED_IDLE */
     hil_settle(&config, &asked);
     hil_schedule_real_time(&config, 10000, &asked);
     cr_expect_eq(sched_getscheduler(0), policies[asked.scheduler]);
