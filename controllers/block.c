@@ -32,7 +32,8 @@ int block_create(void **self, const struct hil_config *config)
     b->model = m;
     b->width = config->width;
     b->period_s = config->period_s;
-    memcpy(b->parameters, config->parameters, m->parameters.count * sizeof(double));
+    if (m->parameters.count > 0)
+        memcpy(b->parameters, config->parameters, m->parameters.count * sizeof(double));
     return 0;
 }
 

@@ -23,13 +23,26 @@ struct run {
     void (*body)(struct node *node);
 };
 
+/* Threads of the library log, too. */
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void log_line(void *arg, enum loco_level level, const char *text)
 {
     struct node *n = arg;
-    size_t used = strlen(n->log);
 
     (void)level;
+    pthread_mutex_lock(&log_lock);
+    const size_t used = strlen(n->log);
     snprintf(n->log + used, sizeof n->log - used, "%s\n", text);
+    pthread_mutex_unlock(&log_lock);
+}
+
+bool node_logged(const struct node *n, const char *text)
+{
+    pthread_mutex_lock(&log_lock);
+    const bool is_there = strstr(n->log, text) != NULL;
+    pthread_mutex_unlock(&log_lock);
+    return is_there;
 }
 
 /* --- the fabric -------------------------------------------------------------------------- */

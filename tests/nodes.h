@@ -41,8 +41,11 @@ struct node {
     unsigned life; /* how often it has been restarted */
     enum where where;
     void *arg;
-    char log[2048]; /* what the manager logged, a line each */
+    char log[2048]; /* what the manager logged, a line each; read it by node_logged */
 };
+
+/* Whether the node's manager has logged the text. */
+bool node_logged(const struct node *node, const char *text);
 
 #define CHECK(node, condition)                                                                     \
     do {                                                                                           \

@@ -51,7 +51,8 @@ static int component_open(struct component *c, const struct hil_config *config)
     c->inputs = malloc((d->inputs.count + 1) * sizeof *c->inputs);
     if (!c->parameters || !c->inputs)
         return -ENOMEM;
-    memcpy(c->parameters, config->parameters, d->parameters.count * sizeof *c->parameters);
+    if (d->parameters.count > 0)
+        memcpy(c->parameters, config->parameters, d->parameters.count * sizeof *c->parameters);
     int rc = cir_assembly_open(&c->circuit, &c->model->text, d, c->parameters,
                                defaults_of(&d->inputs, c->inputs), config->period_s,
                                &(struct cir_said){text, sizeof text});

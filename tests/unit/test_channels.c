@@ -463,7 +463,7 @@ static void disagree(struct node *n, size_t size)
 
     CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "v", 0, LOCO_ALL, size) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == -EPROTO);
-    CHECK(n, strstr(n->log, "v.v") != NULL);
+    CHECK(n, node_logged(n, "v.v"));
     struct loco_wait wait = loco_wait_for(n->mgr, 50000000);
     while (!loco_relax(n->mgr, &wait))
         ; /* both nodes have to see the other's message */
@@ -501,7 +501,7 @@ static void expect_difference(struct node *n, const char *channel, const char *o
 
     snprintf(text, sizeof text, "channel %s: node %u does not agree: '%s=", channel, 1 - n->id,
              option);
-    AWAIT(n, strstr(n->log, text));
+    AWAIT(n, node_logged(n, text));
 }
 
 static void options_body(struct node *n)
@@ -570,7 +570,7 @@ static void expect_refused(struct node *n, const char *at_first, const char *at_
 
     agree(n, &c);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == -EPROTO);
-    CHECK(n, strstr(n->log, n->id == 0 ? at_first : at_others));
+    CHECK(n, node_logged(n, n->id == 0 ? at_first : at_others));
     struct loco_wait wait = loco_wait_for(n->mgr, 50000000);
     while (n->where == ON_SIM && !loco_relax(n->mgr, &wait))
         ;
@@ -657,7 +657,7 @@ static void missing_body(struct node *n)
     if (n->id == 0) {
         CHECK(n, loco_owned_var_init(&v, n->mgr, NULL, "lonely", 0, LOCO_ALL, 8) == 0);
         CHECK(n, loco_manager_ready(n->mgr, 200000000) == -ETIMEDOUT);
-        CHECK(n, strstr(n->log, "lonely") && strstr(n->log, " 1 2"));
+        CHECK(n, node_logged(n, "lonely") && node_logged(n, " 1 2"));
         uint64_t one = 1;
         CHECK(n, loco_region_write(v.region, 0, 0, &one, 8).error == -ENOTCONN);
         loco_owned_var_fini(&v);

@@ -19,10 +19,11 @@ static double value_of(const char *text)
     return value;
 }
 
-/* A formula that reads the same in C. */
+/* A formula that reads the same in C, where it is computed by the same library, not by the
+ * compiler. */
 #define EXPECT_AS_IN_C(formula)                                                                    \
     do {                                                                                           \
-        const double a = values[0], b = values[1], c = values[2];                                  \
+        volatile double a = values[0], b = values[1], c = values[2];                               \
         (void)a, (void)b, (void)c;                                                                 \
         cr_expect_eq(value_of(#formula), (double)(formula), "%s is %.17g", #formula,               \
                      value_of(#formula));                                                          \

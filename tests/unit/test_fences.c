@@ -629,8 +629,8 @@ static void live_apart(struct node *n)
         CHECK(n, loco_shared_region_init(&large, n->mgr, NULL, "large", members, LARGE) == 0);
         CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == 0);
     } else {
-        AWAIT(n, strstr(n->log, "of node 0 (268435456 bytes)") &&
-                     strstr(n->log, "of node 2 (268435456 bytes)"));
+        AWAIT(n, node_logged(n, "of node 0 (268435456 bytes)") &&
+                     node_logged(n, "of node 2 (268435456 bytes)"));
         CHECK(n, loco_ticket_lock_try(&lock) == -EBUSY);
     }
     pass(n, &progress, 2);

@@ -264,7 +264,7 @@ static void device_body(struct node *n)
     uint64_t old;
 
     CHECK(n, loco_atomic_var_init(&var, n->mgr, NULL, "var", 0, LOCO_ALL, LOCO_ATOMIC_DEVICE) == 0);
-    CHECK(n, strstr(n->log, "channel var") && strstr(n->log, "no device memory"));
+    CHECK(n, node_logged(n, "channel var") && node_logged(n, "no device memory"));
     CHECK(n, loco_atomic_fetch_add(loco_atomic_of(&var), 1, &old) == 0 && old == 0);
     loco_atomic_var_fini(&var);
 }

@@ -233,7 +233,7 @@ static void disagree_body(struct node *n)
 
     CHECK(n, loco_queue_lock_init(&queue, n->mgr, NULL, "a", 0, LOCO_ALL, n->id) == 0);
     CHECK(n, loco_manager_ready(n->mgr, TEST_TIMEOUT) == -EPROTO);
-    CHECK(n, strstr(n->log, "handover"));
+    CHECK(n, node_logged(n, "handover"));
     loco_queue_lock_fini(&queue);
 }
 

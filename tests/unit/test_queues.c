@@ -1048,13 +1048,13 @@ static void too_many_body(struct node *n)
     char text[120];
 
     CHECK(n, loco_shared_region_init(&region, n->mgr, NULL, "r", all, (size_t)1 << 50) == -ENOMEM);
-    CHECK(n, strstr(n->log, "an arena of 1073741824 MiB, and this machine has "));
+    CHECK(n, node_logged(n, "an arena of 1073741824 MiB, and this machine has "));
     if (bytes > (double)block * (1 << 30))
         return; /* this machine has room even for this */
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 1 << 30, block - 16) == -ENOMEM);
     snprintf(text, sizeof text, "channel q: 1073741824 entries of %zu bytes take %zu MiB",
              block - 16, block << 10);
-    CHECK(n, strstr(n->log, text));
+    CHECK(n, node_logged(n, text));
 }
 
 ON_EACH_FABRIC(shared_queue, more_than_there_is_room_for, 1, too_many_body)
@@ -1071,7 +1071,7 @@ static void queue_errors_body(struct node *n)
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, UINT32_MAX, 8) == -EINVAL);
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 4, 0) == -EINVAL);
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 4, block - 15) == -EINVAL);
-    CHECK(n, strstr(n->log, "block_size") != NULL);
+    CHECK(n, node_logged(n, "block_size"));
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 4, block - 16) == 0);
     loco_shared_queue_fini(&q);
     CHECK(n, loco_shared_queue_init(&q, n->mgr, NULL, "q", 0, all, 4, 8) == 0);

@@ -197,8 +197,8 @@ Test(series, those_that_are_off_conduct_by_their_diodes)
                        .load = 6,
                        .duty = {0.3, 0.5, 0.7},
                        .source = {48, 24, 36}};
-    double parameters[] = {47e-6, 20e-6, 80e-6, 470e-6, 100e-6, 220e-6, 0.02, 0.06,
-                           0.01,  0.02,  0.04,  0.01,   0.03,   0.005,  0.06, 6};
+    double parameters[] = {47e-6, 20e-6, 80e-6, 470e-6, 100e-6, 220e-6, 0.02, 0.06, 0.01, 0.02,
+                           0.04,  0.01,  0.03,  0.005,  0.06,   6,      0,    0,    0};
     struct rig rig;
     uint64_t random = 7;
     double error = 0, seen = 0, lowest = 0;

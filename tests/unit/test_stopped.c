@@ -728,7 +728,7 @@ static void calls_wait_for_opener(struct node *n, struct loco_barrier *bar)
     CHECK(n, loco_manager_ready(n->mgr, 0) == -ETIMEDOUT);
     CHECK(n, !n->log[0]);
     CHECK(n, loco_manager_ready(n->mgr, SHORT_NS) == -ETIMEDOUT);
-    CHECK(n, strstr(n->log, "a link is being opened"));
+    CHECK(n, node_logged(n, "a link is being opened"));
     CHECK(n, loco_thread_attach_timed(n->mgr, SHORT_NS) == -ETIMEDOUT);
     CHECK(n, loco_thread_detach_timed(n->mgr, SHORT_NS) == -ETIMEDOUT);
     CHECK(n, loco_barrier_timed(bar, SHORT_NS) == -ETIMEDOUT);
