@@ -13,6 +13,7 @@
 
 #include "../fabric/addresses.h"
 #include "../fabric/host_time.h"
+#include "../fabric/sockets.h"
 #include "../room.h"
 #include "greet.h"
 #include "stream.h"
@@ -31,21 +32,16 @@ struct loco_connection {
 
 /* --- sockets ---------------------------------------------------------------------------------- */
 
-static void connection_set_option(int fd, int level, int option, int value)
-{
-    setsockopt(fd, level, option, &value, sizeof value);
-}
-
 /* An end whose machine has not answered the kernel for SILENCE_S is gone. A machine that lost power
  * has forgotten the connection when it is back, so the next question, after a second, ends it. */
 static void connection_set_options(int fd)
 {
-    connection_set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    connection_set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    connection_set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
-    connection_set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
-    connection_set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, SILENCE_S);
-    connection_set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 1000 * SILENCE_S);
+    loco_socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    loco_socket_set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    loco_socket_set(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+    loco_socket_set(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+    loco_socket_set(fd, IPPROTO_TCP, TCP_KEEPCNT, SILENCE_S);
+    loco_socket_set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 1000 * SILENCE_S);
 }
 
 int loco_connect(const struct sockaddr *to, uint32_t to_size)
@@ -53,7 +49,6 @@ int loco_connect(const struct sockaddr *to, uint32_t to_size)
     const int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct pollfd look = {.fd = fd, .events = POLLOUT};
     int error = 0;
-    socklen_t size = sizeof error;
 
     if (fd < 0)
         return -errno;
@@ -61,8 +56,8 @@ int loco_connect(const struct sockaddr *to, uint32_t to_size)
         error = errno;
     else if (poll(&look, 1, CONNECT_MS) < 1)
         error = ETIMEDOUT;
-    else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size))
-        error = errno;
+    else
+        error = loco_socket_error(fd);
     connection_set_options(fd);
     if (!error)
         return fd;

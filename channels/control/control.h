@@ -195,6 +195,8 @@ void control_accept(struct control_node *node);
  * are strangers, whose time ends. */
 bool control_tend_listener(struct control_node *node, uint64_t now);
 bool control_tend_strangers(struct control_node *node, uint64_t now);
+/* Takes the connection off the list of strangers, if it is there. */
+void control_forget_stranger(struct control_connection *connection);
 void control_call(struct control_node *node, struct control_peer *peer);
 
 /* Continues the greetings of a connection. */
@@ -206,8 +208,6 @@ void control_warn_of(struct control_node *node, uint32_t id, uint32_t count, con
 
 /* A socket on its way to a peer, or a negative errno. */
 int control_connect_start(const struct control_node *node, uint32_t peer);
-/* Returns 0 if the socket is connected, otherwise an errno. */
-int control_connect_error(int fd);
 bool control_is_at_home(int fd, const struct sockaddr_storage *home);
 
 /* --- life.c: the first two without the lock, for the fabric's table */

@@ -46,7 +46,7 @@ static void control_break(struct control_connection *c, int rc)
 static void control_overrun(struct control_connection *c)
 {
     control_warn(c->end.node, "node %u: node %u did not take %u MiB of control messages",
-                 c->end.node->base.id, c->peer->id, LOCO_UNSENT_MAX >> 20);
+                 c->end.node->base.id, c->peer->id, LOCO_SEND_QUEUE_MAX >> 20);
     control_connection_end(c);
 }
 
@@ -109,7 +109,7 @@ bool control_establish(struct control_connection *c)
 /* Passes a message on to the core. Returns false if the core has too many to hear. */
 static bool control_pass_on(struct control_connection *c, const unsigned char *body, size_t size)
 {
-    if (c->peer->untold + size > LOCO_UNSENT_MAX)
+    if (c->peer->untold + size > LOCO_SEND_QUEUE_MAX)
         return false;
     if (control_tell_message(c, body, size))
         control_connection_end(c);
@@ -178,13 +178,7 @@ void control_connection_drop(struct control_connection *c)
 {
     struct control_node *n = c->end.node;
 
-    for (struct control_connection **at = &n->strangers; *at; at = &(*at)->next) {
-        if (*at == c) {
-            *at = c->next;
-            n->stranger_count--;
-            break;
-        }
-    }
+    control_forget_stranger(c);
     if (c->peer && c->peer->connection == c)
         c->peer->connection = NULL;
     if (c->greet.proven)

@@ -1,11 +1,10 @@
 /*
- * How nodes connect, and which are refused; greet.c proves and asks for proofs. With the lock
- * held.
+ * How nodes connect, and which are refused; greet.c proves and asks for proofs. All of this runs
+ * with the lock held.
  */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,26 +12,22 @@
 
 #include "../fabric/addresses.h"
 #include "../fabric/host_time.h"
+#include "../fabric/sockets.h"
 #include "control.h"
 
 enum { BUSY_POLL_US = 50, TAKEN_PATIENCE = 50 };
 
 /* --- sockets ------------------------------------------------------------------------------ */
 
-static void greet_set_option(int fd, int level, int option, int value)
+static void meet_set_options(const struct control_node *n, int fd)
 {
-    setsockopt(fd, level, option, &value, sizeof value); /* may fail: the options only speed up */
+    loco_socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    loco_socket_set(fd, IPPROTO_TCP, TCP_QUICKACK, 0); /* no packet for each one received */
+    loco_socket_set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)n->control->timeout_ms);
+    loco_socket_set(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
 }
 
-static void greet_set_options(const struct control_node *n, int fd)
-{
-    greet_set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    greet_set_option(fd, IPPROTO_TCP, TCP_QUICKACK, 0); /* no packet for each one received */
-    greet_set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)n->control->timeout_ms);
-    greet_set_option(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
-}
-
-static struct sockaddr_storage greet_address_of(const struct control_node *n, uint32_t id)
+static struct sockaddr_storage meet_address_of(const struct control_node *n, uint32_t id)
 {
     return loco_address_with_port(&n->addresses[id], (uint16_t)(n->control->port + id));
 }
@@ -40,13 +35,13 @@ static struct sockaddr_storage greet_address_of(const struct control_node *n, ui
 int control_connect_start(const struct control_node *n, uint32_t peer)
 {
     const struct sockaddr_storage from = loco_address_with_port(&n->addresses[n->base.id], 0);
-    const struct sockaddr_storage to = greet_address_of(n, peer);
+    const struct sockaddr_storage to = meet_address_of(n, peer);
     int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)
         return -errno;
-    greet_set_options(n, fd);
-    greet_set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    meet_set_options(n, fd);
+    loco_socket_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     if (!bind(fd, (const struct sockaddr *)&from, loco_address_size(&from)) &&
         (!connect(fd, (const struct sockaddr *)&to, loco_address_size(&to)) ||
          errno == EINPROGRESS))
@@ -56,17 +51,9 @@ int control_connect_start(const struct control_node *n, uint32_t peer)
     return rc;
 }
 
-int control_connect_error(int fd)
-{
-    int error = 0;
-    socklen_t size = sizeof error;
-
-    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) ? errno : error;
-}
-
 int control_listen(struct control_node *n)
 {
-    const struct sockaddr_storage a = greet_address_of(n, n->base.id);
+    const struct sockaddr_storage a = meet_address_of(n, n->base.id);
     const int fd = loco_listen((const struct sockaddr *)&a, loco_address_size(&a), true);
 
     if (fd < 0)
@@ -81,16 +68,21 @@ int control_listen(struct control_node *n)
 /* --- greetings ---------------------------------------------------------------------------- */
 
 /* Limits the warnings, so that a stranger who keeps coming does not fill the log. */
-static bool greet_is_worth_saying(struct control_node *n)
+static bool meet_is_worth_saying(struct control_node *n)
 {
     return n->refusals++ < CONTROL_REFUSALS_SAID;
 }
 
+static void meet_warn(struct control_node *n, uint32_t id, uint32_t count, const char *why)
+{
+    control_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
+                 n->base.count, id, count, why);
+}
+
 void control_warn_of(struct control_node *n, uint32_t id, uint32_t count, const char *why)
 {
-    if (greet_is_worth_saying(n))
-        control_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
-                     n->base.count, id, count, why);
+    if (meet_is_worth_saying(n))
+        meet_warn(n, id, count, why);
 }
 
 /* --- the called end ----------------------------------------------------------------------- */
@@ -101,7 +93,7 @@ void control_refuse(struct control_connection *c, enum loco_refusal why)
     control_connection_drop(c);
 }
 
-static void greet_refuse_stranger(struct control_connection *c, enum loco_refusal why)
+static void meet_refuse_stranger(struct control_connection *c, enum loco_refusal why)
 {
     control_warn_of(c->end.node, c->greet.other_id, c->greet.other_count, loco_refusal_of(why));
     control_refuse(c, why);
@@ -116,7 +108,7 @@ bool control_is_at_home(int fd, const struct sockaddr_storage *home)
            loco_address_same_host((struct sockaddr *)&from, home);
 }
 
-static bool greet_is_at_a_home(const struct control_connection *c)
+static bool meet_is_at_a_home(const struct control_connection *c)
 {
     uint32_t id = 0;
 
@@ -127,29 +119,28 @@ static bool greet_is_at_a_home(const struct control_connection *c)
 }
 
 /* Whether the caller could be a peer. Its number of nodes may still differ. */
-static bool greet_is_one_of_us(const struct control_connection *c)
+static bool meet_is_one_of_us(const struct control_connection *c)
 {
     const struct control_greeting *g = &c->greet.heard;
 
     return g->to == c->end.node->base.id && g->from > g->to && g->from < g->count;
 }
 
-static void greet_hear_hello(struct control_connection *c)
+static void meet_hear_hello(struct control_connection *c)
 {
     struct control_node *n = c->end.node;
     const struct control_greeting *g = &c->greet.heard;
 
-    if (!greet_is_one_of_us(c))
-        greet_refuse_stranger(c, LOCO_FOREIGN);
+    if (!meet_is_one_of_us(c))
+        meet_refuse_stranger(c, LOCO_FOREIGN);
     else if (g->count == n->base.count ? !control_is_at_home(c->end.fd, &n->addresses[g->from])
-                                       : !greet_is_at_a_home(c))
-        greet_refuse_stranger(c, LOCO_STRAY);
+                                       : !meet_is_at_a_home(c))
+        meet_refuse_stranger(c, LOCO_STRAY);
     else if (!control_greet_challenge(&c->greet, c->end.fd))
         control_connection_drop(c);
 }
 
-/* Moves the connection from the strangers to its peer. */
-static void greet_admit(struct control_connection *c, struct control_peer *p)
+void control_forget_stranger(struct control_connection *c)
 {
     struct control_node *n = c->end.node;
 
@@ -160,12 +151,18 @@ static void greet_admit(struct control_connection *c, struct control_peer *p)
             break;
         }
     }
+}
+
+/* Moves the connection from the strangers to its peer. */
+static void meet_admit(struct control_connection *c, struct control_peer *p)
+{
+    control_forget_stranger(c);
     c->peer = p;
     p->connection = c;
 }
 
 /* If the peer has another connection that was never established, it has given that attempt up. */
-static void greet_accept_control(struct control_connection *c)
+static void meet_accept_control(struct control_connection *c)
 {
     struct control_peer *p = &c->end.node->peers[c->greet.other_id];
 
@@ -175,19 +172,19 @@ static void greet_accept_control(struct control_connection *c)
         control_refuse(c, LOCO_TAKEN);
         return;
     }
-    greet_admit(c, p);
+    meet_admit(c, p);
     if (!control_greet_welcome(&c->greet, c->end.fd))
         control_connection_drop(c);
 }
 
 /* The caller has proven itself. */
-static void greet_hear_caller(struct control_connection *c)
+static void meet_hear_caller(struct control_connection *c)
 {
     struct control_node *n = c->end.node;
     const uint32_t count = c->greet.other_count;
 
     if (count == n->base.count) {
-        greet_accept_control(c);
+        meet_accept_control(c);
         return;
     }
     control_warn_of(n, c->greet.other_id, count, loco_refusal_of(LOCO_FOREIGN));
@@ -199,7 +196,7 @@ static void greet_hear_caller(struct control_connection *c)
 
 /* Any program may say anything. The right one may come later, so the peer is called again, but not
  * as often. */
-static bool greet_warn_once(struct control_peer *p)
+static bool meet_warn_once(struct control_peer *p)
 {
     const bool first = !p->warned;
 
@@ -208,11 +205,11 @@ static bool greet_warn_once(struct control_peer *p)
     return first;
 }
 
-static void greet_hear_impostor(struct control_connection *c)
+static void meet_hear_impostor(struct control_connection *c)
 {
     const struct control_node *n = c->end.node;
 
-    if (greet_warn_once(c->peer))
+    if (meet_warn_once(c->peer))
         control_warn(c->end.node,
                      "node %u (of %u): at node %u's address is a program that does not know this "
                      "network's secret",
@@ -220,20 +217,18 @@ static void greet_hear_impostor(struct control_connection *c)
     control_connection_drop(c);
 }
 
-static void greet_hear_refusal(struct control_connection *c)
+static void meet_hear_refusal(struct control_connection *c)
 {
     const struct control_greeting *g = &c->greet.heard;
     const char *mismatch = loco_refusal_by(g->refusal);
     struct control_node *n = c->end.node;
     struct control_peer *p = c->peer;
 
-    if (mismatch && greet_warn_once(p)) {
-        control_warn(n, "node %u (of %u) met a node that says it is node %u of %u: %s", n->base.id,
-                     n->base.count, g->from, g->count, mismatch);
-    } else if (!mismatch && g->refusal == LOCO_TAKEN && p->attempts == TAKEN_PATIENCE) {
+    if (mismatch && meet_warn_once(p))
+        meet_warn(n, g->from, g->count, mismatch);
+    else if (!mismatch && g->refusal == LOCO_TAKEN && p->attempts == TAKEN_PATIENCE)
         control_warn(n, "node %u (of %u): node %u says that this place is taken", n->base.id,
                      n->base.count, p->id);
-    }
     if (control_greet_is_foreign(&c->greet))
         control_tell_foreigner(n, g->count);
     control_connection_drop(c);
@@ -241,7 +236,7 @@ static void greet_hear_refusal(struct control_connection *c)
 
 /* --- connections -------------------------------------------------------------------------- */
 
-static struct control_connection *greet_new_connection(struct control_node *n, int fd)
+static struct control_connection *meet_new_connection(struct control_node *n, int fd)
 {
     struct control_connection *c = calloc(1, n->control->hooks->connection_size);
 
@@ -256,7 +251,7 @@ static struct control_connection *greet_new_connection(struct control_node *n, i
 void control_call(struct control_node *n, struct control_peer *p)
 {
     int fd = control_connect_start(n, p->id);
-    struct control_connection *c = fd < 0 ? NULL : greet_new_connection(n, fd);
+    struct control_connection *c = fd < 0 ? NULL : meet_new_connection(n, fd);
 
     if (fd >= 0 && !c)
         close(fd);
@@ -271,7 +266,7 @@ void control_call(struct control_node *n, struct control_peer *p)
 }
 
 /* The list begins with the newest. */
-static void greet_drop_oldest_stranger(struct control_node *n)
+static void meet_drop_oldest_stranger(struct control_node *n)
 {
     struct control_connection *c = n->strangers;
 
@@ -281,7 +276,7 @@ static void greet_drop_oldest_stranger(struct control_node *n)
 }
 
 /* After accept() has failed. */
-static void greet_rest_listener(struct control_node *n, int error)
+static void meet_rest_listener(struct control_node *n, int error)
 {
     if (!loco_accept_backoff_begin(&n->rest, error, loco_host_clock(NULL)))
         return;
@@ -305,18 +300,18 @@ void control_accept(struct control_node *n)
     int fd = accept4(n->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     if (fd < 0) {
-        greet_rest_listener(n, errno);
+        meet_rest_listener(n, errno);
         return;
     }
-    struct control_connection *c = greet_new_connection(n, fd);
+    struct control_connection *c = meet_new_connection(n, fd);
     if (!c) {
         close(fd);
         return;
     }
     control_greet_await(&c->greet, &n->self);
-    greet_set_options(n, fd);
+    meet_set_options(n, fd);
     if (n->stranger_count == CONTROL_STRANGERS_MAX + n->base.count)
-        greet_drop_oldest_stranger(n);
+        meet_drop_oldest_stranger(n);
     c->next = n->strangers;
     n->strangers = c;
     n->stranger_count++;
@@ -335,9 +330,9 @@ bool control_tend_strangers(struct control_node *n, uint64_t now)
     return n->strangers;
 }
 
-static void greet_go_on_calling(struct control_connection *c)
+static void meet_go_on_calling(struct control_connection *c)
 {
-    if (control_connect_error(c->end.fd)) {
+    if (loco_socket_error(c->end.fd)) {
         control_connection_drop(c);
         return;
     }
@@ -347,9 +342,9 @@ static void greet_go_on_calling(struct control_connection *c)
         control_connection_drop(c);
 }
 
-static void greet_warn_of_language(struct control_node *n, const struct control_greeting *g)
+static void meet_warn_of_language(struct control_node *n, const struct control_greeting *g)
 {
-    if (!greet_is_worth_saying(n))
+    if (!meet_is_worth_saying(n))
         return;
     if (g->magic == n->self.magic)
         control_warn(n, "node %u (of %u) met a node of another version: %u there, %u here",
@@ -360,14 +355,14 @@ static void greet_warn_of_language(struct control_node *n, const struct control_
 }
 
 /* Refuses a program of another version, or of another kind. */
-static void greet_refuse_language(struct control_connection *c)
+static void meet_refuse_language(struct control_connection *c)
 {
-    greet_warn_of_language(c->end.node, &c->greet.heard);
+    meet_warn_of_language(c->end.node, &c->greet.heard);
     control_refuse(c, LOCO_UNKNOWN);
 }
 
 /* Waits for the caller's first message. */
-static void greet_hear_here(struct control_connection *c)
+static void meet_hear_here(struct control_connection *c)
 {
     struct loco_control_message m;
     const int rc = control_stream_take(&c->stream, c->end.fd, &m);
@@ -378,34 +373,34 @@ static void greet_hear_here(struct control_connection *c)
         control_hear(c); /* what came with it */
 }
 
-static void greet_handle(struct control_connection *c, enum control_event event)
+static void meet_handle(struct control_connection *c, enum control_event event)
 {
     switch (event) {
     case CONTROL_NOTHING:
         break;
     case CONTROL_CALLED:
-        greet_hear_hello(c);
+        meet_hear_hello(c);
         break;
     case CONTROL_PROVEN:
         if (c->peer)
             control_establish(c);
         else
-            greet_hear_caller(c);
+            meet_hear_caller(c);
         break;
     case CONTROL_UNPROVEN:
         if (c->peer)
-            greet_hear_impostor(c);
+            meet_hear_impostor(c);
         else
-            greet_refuse_stranger(c, LOCO_UNPROVEN);
+            meet_refuse_stranger(c, LOCO_UNPROVEN);
         break;
     case CONTROL_REFUSED:
-        greet_hear_refusal(c);
+        meet_hear_refusal(c);
         break;
     case CONTROL_LINKED:
         c->end.node->control->hooks->linked(c);
         break;
     case CONTROL_STRANGE:
-        greet_refuse_language(c);
+        meet_refuse_language(c);
         break;
     case CONTROL_ENDED:
         control_connection_drop(c);
@@ -416,9 +411,9 @@ static void greet_handle(struct control_connection *c, enum control_event event)
 void control_greet(struct control_connection *c)
 {
     if (c->connecting)
-        greet_go_on_calling(c);
+        meet_go_on_calling(c);
     else if (c->greet.proven)
-        greet_hear_here(c);
+        meet_hear_here(c);
     else
-        greet_handle(c, control_greet_hear(&c->greet, c->end.fd));
+        meet_handle(c, control_greet_hear(&c->greet, c->end.fd));
 }

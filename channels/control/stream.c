@@ -87,7 +87,7 @@ int control_stream_post(struct control_stream *s, int fd, uint32_t kind, const v
 {
     const struct control_head head = {.kind = kind, .size = (uint32_t)size};
 
-    if (!loco_send_queue_has_room(&s->unsent, sizeof head + size, LOCO_UNSENT_MAX))
+    if (!loco_send_queue_has_room(&s->unsent, sizeof head + size, LOCO_SEND_QUEUE_MAX))
         return -ENOBUFS;
     if (!loco_send_queue_add(&s->unsent, &head, sizeof head, body, size))
         return -ENOMEM;

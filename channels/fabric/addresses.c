@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sockets.h"
+
 char **loco_addresses_copy(const char *const *names, uint32_t count)
 {
     char **copy = calloc(count, sizeof *copy);
@@ -109,13 +111,12 @@ socklen_t loco_address_size(const struct sockaddr_storage *address)
 int loco_listen(const struct sockaddr *at, uint32_t size, bool also_four)
 {
     const int fd = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const int on = 1, only_six = !also_four;
 
     if (fd < 0)
         return -errno;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    loco_socket_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (at->sa_family == AF_INET6)
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_six, sizeof only_six);
+        loco_socket_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, !also_four);
     if (!bind(fd, at, size) && !listen(fd, SOMAXCONN))
         return fd;
     const int rc = -errno;

@@ -1,7 +1,6 @@
 #include "../base/digits.h"
 #include "../base/version.h"
 #include "../models/models.h"
-#include "../scenario/load/load.h"
 #include "commands.h"
 
 #include <errno.h>

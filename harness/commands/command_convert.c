@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../scenario/load/load.h"
 #include "commands.h"
 
 static const char help[] =

@@ -80,7 +80,7 @@ static int visit(struct visit *v)
 
     hil_examine(&v->machine, &v->findings);
     if (to) {
-        hil_report_patient(&v->machine, to);
+        hil_report_machine(&v->machine, to);
         for (unsigned i = 0; i < v->findings.count; i++)
             hil_report_finding(&v->findings.at[i], to);
         fflush(to);

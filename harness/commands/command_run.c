@@ -77,16 +77,16 @@ static int prepare(const struct hil_arguments *a, const struct hil_scenario *sce
                    struct hil_fix *fix)
 {
     FILE *to = a->quiet ? NULL : stderr;
-    struct hil_machine patient;
+    struct hil_machine machine;
 
-    if (scenario->mode == HIL_VIRTUAL || hil_machine_open(&patient, "", scenario))
+    if (scenario->mode == HIL_VIRTUAL || hil_machine_open(&machine, "", scenario))
         return 0;
-    int rc = a->fix ? hil_fix_begin(fix, &patient, to) : 0;
-    patient.is_fixed = a->fix;
+    int rc = a->fix ? hil_fix_begin(fix, &machine, to) : 0;
+    machine.is_fixed = a->fix;
     if (rc)
         fprintf(stderr, "--fix: %s\n", strerror(-rc));
     else if (to)
-        hil_doctor_warn(&patient, to);
+        hil_doctor_warn(&machine, to);
     return rc;
 }
 

@@ -16,7 +16,7 @@ static const char *const severities[] = {[HIL_FINE] = "ok",
 
 /* --- text ---------------- */
 
-void hil_report_patient(const struct hil_machine *p, FILE *to)
+void hil_report_machine(const struct hil_machine *p, FILE *to)
 {
     char cpus[64];
 

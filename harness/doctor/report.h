@@ -9,7 +9,7 @@
 
 /* Prints the machine and the loops first, then the findings, then the measurement and its finding,
  * and finally a count by severity. */
-void hil_report_patient(const struct hil_machine *machine, FILE *to);
+void hil_report_machine(const struct hil_machine *machine, FILE *to);
 void hil_report_finding(const struct hil_finding *finding, FILE *to);
 void hil_report_measured(const struct hil_machine *machine, const struct hil_measured *measured,
                          FILE *to);

@@ -11,7 +11,6 @@
 
 #include "../base/reap.h"
 #include "../h5/run_files.h"
-#include "../scenario/load/load.h"
 #include "launcher.h"
 #include "secret.h"
 

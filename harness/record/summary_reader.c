@@ -84,17 +84,17 @@ bool hil_summary_reader_after(const struct hil_summary_reader *told, int number,
 }
 
 void hil_summary_reader_event_words(const struct hil_summary_reader_event *event,
-                                    char words[HIL_TOLD_EVENT_BYTES])
+                                    char words[HIL_EVENT_WORDS_BYTES])
 {
     size_t used = 0;
 
     words[0] = '\0';
     if (event->number < 0)
         return;
-    used = (size_t)snprintf(words, HIL_TOLD_EVENT_BYTES, "%.160s",
+    used = (size_t)snprintf(words, HIL_EVENT_WORDS_BYTES, "%.160s",
                             event->name[0] ? event->name : "event");
     if (isfinite(event->time_s) && event->time_s != 0)
-        snprintf(words + used, HIL_TOLD_EVENT_BYTES - used, " at %.9g s", event->time_s);
+        snprintf(words + used, HIL_EVENT_WORDS_BYTES - used, " at %.9g s", event->time_s);
 }
 
 static double told_startup_ms(const struct hil_summary_reader *told, const char *name)

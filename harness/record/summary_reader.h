@@ -66,9 +66,9 @@ bool hil_summary_reader_after(const struct hil_summary_reader *told, int number,
                               struct hil_summary_reader_figures *figures);
 
 /* "load 10 to 8 Ohm at 0.2 s"; "" if the event is unknown. */
-enum { HIL_TOLD_EVENT_BYTES = 200 };
+enum { HIL_EVENT_WORDS_BYTES = 200 };
 void hil_summary_reader_event_words(const struct hil_summary_reader_event *event,
-                                    char words[HIL_TOLD_EVENT_BYTES]);
+                                    char words[HIL_EVENT_WORDS_BYTES]);
 
 /* Array `i` of nodes as a whole: steps that did not end in time, out of those due. Returns false if
  * there are no more. */

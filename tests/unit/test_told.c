@@ -48,7 +48,7 @@ Test(told, events_and_which_a_figure_is_of)
                 " {\"settling_event\": -1, \"overshoot_event\": 7}}, \"events\": [{\"name\":"
                 " \"start-up\", \"time_s\": 0}, {\"name\": \"load 10 to 8 Ohm\", \"time_s\": 0.2,"
                 " \"measures\": {\"v\": {\"worst\": {\"settling_ms\": 7, \"pp\": 2}}}}, 3]}");
-    char words[HIL_TOLD_EVENT_BYTES];
+    char words[HIL_EVENT_WORDS_BYTES];
     struct hil_summary_reader_figures f;
     struct hil_summary_reader_event event;
     struct hil_summary_reader_measure m;

@@ -65,7 +65,8 @@ int shm_post_core(struct shm_node *n, struct shm_peer *p, const void *message, s
         return -EMSGSIZE;
     if (!p->up)
         return -ECONNRESET;
-    if (!loco_send_queue_has_room(&p->way->unsent, size, (size_t)LOCO_UNSENT_MAX * p->way->pairs))
+    if (!loco_send_queue_has_room(&p->way->unsent, size,
+                                  (size_t)LOCO_SEND_QUEUE_MAX * p->way->pairs))
         return -ENOBUFS;
     m.head = peer_head(n, p, SHM_CORE);
     memcpy(m.data, message, size);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../host_time.h"
+#include "../sockets.h"
 #include "tcp_internal.h"
 
 enum { LOOK_MS = 50 };
@@ -126,7 +127,7 @@ static int greet_await_connection(const struct tcp_link *l, int fd, uint64_t unt
         rc = greet_may_wait(l, lost_at, until);
     if (rc)
         return rc;
-    return control_connect_error(fd) ? -ECONNRESET : 0;
+    return loco_socket_error(fd) ? -ECONNRESET : 0;
 }
 
 /* The links to the peer of this one, with it; with the fabric's lock held. */

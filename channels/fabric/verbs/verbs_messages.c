@@ -112,7 +112,7 @@ static void control_send_unsent(struct verbs_connection *c)
 static void control_overrun(struct verbs_connection *c)
 {
     verbs_warn(c->end.node, "node %u: node %u did not take %u MiB of control messages",
-               c->end.node->base.id, c->end.peer->id, LOCO_UNSENT_MAX >> 20);
+               c->end.node->base.id, c->end.peer->id, LOCO_SEND_QUEUE_MAX >> 20);
     verbs_connection_end(c, IBV_WC_SUCCESS);
 }
 
@@ -120,7 +120,7 @@ static int control_post(struct verbs_connection *c, enum kind kind, const void *
 {
     const struct wire head = {.kind = kind, .size = (uint32_t)size};
 
-    if (!loco_send_queue_has_room(&c->unsent, sizeof head + size, LOCO_UNSENT_MAX)) {
+    if (!loco_send_queue_has_room(&c->unsent, sizeof head + size, LOCO_SEND_QUEUE_MAX)) {
         control_overrun(c);
         return -ECONNRESET;
     }

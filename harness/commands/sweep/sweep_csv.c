@@ -15,7 +15,7 @@ void sweep_csv_number(FILE *to, double value)
 
 static void csv_event(const struct hil_summary_reader_event *event, FILE *to)
 {
-    char words[HIL_TOLD_EVENT_BYTES];
+    char words[HIL_EVENT_WORDS_BYTES];
 
     hil_summary_reader_event_words(event, words);
     fputc(',', to);

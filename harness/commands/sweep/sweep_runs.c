@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "../../h5/run_files.h"
-#include "../../scenario/load/load.h"
 #include "sweep.h"
 
 static void sweep_exec(void *sweep, unsigned number)

@@ -54,7 +54,7 @@ static const char *sweep_limit_words(const struct hil_summary_reader *told)
 static void sweep_print_unsettled(const struct hil_summary_reader *told, const char *name,
                                   const struct hil_summary_reader_event *event)
 {
-    char words[HIL_TOLD_EVENT_BYTES] = "";
+    char words[HIL_EVENT_WORDS_BYTES] = "";
 
     if (hil_summary_reader_event_count(told) > 1)
         hil_summary_reader_event_words(event, words);
@@ -165,18 +165,18 @@ unsigned sweep_event_count(const struct sweep *s)
 }
 
 /* The event's words if it is the same in all runs that have it. */
-static void sweep_event_words(const struct sweep *s, int event, char words[HIL_TOLD_EVENT_BYTES])
+static void sweep_event_words(const struct sweep *s, int event, char words[HIL_EVENT_WORDS_BYTES])
 {
     struct hil_summary_reader_figures unused;
     struct hil_summary_reader_event e;
-    char other[HIL_TOLD_EVENT_BYTES];
+    char other[HIL_EVENT_WORDS_BYTES];
 
     words[0] = '\0';
     for (unsigned i = 0; i < s->point_count; i++) {
         hil_summary_reader_after(&s->points[i].told, event, "", &e, &unused);
         hil_summary_reader_event_words(&e, other);
         if (words[0] && other[0] && strcmp(words, other) != 0)
-            snprintf(words, HIL_TOLD_EVENT_BYTES, "differs from run to run: see sweep.csv");
+            snprintf(words, HIL_EVENT_WORDS_BYTES, "differs from run to run: see sweep.csv");
         else if (!words[0])
             memcpy(words, other, sizeof other);
     }
@@ -203,7 +203,7 @@ static void sweep_print_events(const struct sweep *s, int name_width)
 {
     const unsigned all = sweep_event_count(s);
     const int events = all < PRINTED_EVENTS ? (int)all : PRINTED_EVENTS;
-    char words[HIL_TOLD_EVENT_BYTES];
+    char words[HIL_EVENT_WORDS_BYTES];
 
     if (events < 2)
         return;

@@ -70,7 +70,7 @@ static void judged_words(const struct judged_run *j, char words[SWEEP_WORDS_BYTE
 {
     const char *name = json_string_value(json_object_get(j->limit, "name"));
     const char *said = json_string_value(json_object_get(j->limit, "words"));
-    char event[HIL_TOLD_EVENT_BYTES];
+    char event[HIL_EVENT_WORDS_BYTES];
 
     hil_summary_reader_event_words(&j->event, event);
     const char *after = event[0] ? " after " : "";

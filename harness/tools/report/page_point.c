@@ -34,7 +34,7 @@ static void point_copy(json_t *to, const json_t *from, const char *const *keys)
 
 static void point_event(json_t *to, const char *key, const struct hil_summary_reader_event *event)
 {
-    char words[HIL_TOLD_EVENT_BYTES];
+    char words[HIL_EVENT_WORDS_BYTES];
 
     hil_summary_reader_event_words(event, words);
     if (words[0])

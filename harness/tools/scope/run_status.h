@@ -20,10 +20,10 @@ struct hil_run_status {
 };
 
 /* Returns 0 or -ENOMEM. Call hil_run_status_close in either case. */
-int hil_run_status_open(struct hil_run_status *news, const struct hil_run_entry *run);
-void hil_run_status_close(struct hil_run_status *news);
+int hil_run_status_open(struct hil_run_status *status, const struct hil_run_entry *run);
+void hil_run_status_close(struct hil_run_status *status);
 
 /* The message "state"; NULL: memory ran out. */
-json_t *hil_run_status_state(struct hil_run_status *news, bool paused, uint64_t now_ns);
+json_t *hil_run_status_state(struct hil_run_status *status, bool paused, uint64_t now_ns);
 
 #endif

@@ -18,20 +18,21 @@ struct hil_set_requests {
 };
 
 /* Changes made before are not reported. Returns 0 or a negative errno. */
-int hil_set_requests_open(struct hil_set_requests *knobs, const struct hil_run_entry *run);
-void hil_set_requests_close(struct hil_set_requests *knobs);
+int hil_set_requests_open(struct hil_set_requests *requests, const struct hil_run_entry *run);
+void hil_set_requests_close(struct hil_set_requests *requests);
 
 /* The "parameters" for the page. */
-json_t *hil_set_requests_json(const struct hil_set_requests *knobs);
+json_t *hil_set_requests_json(const struct hil_set_requests *requests);
 
 /* Sends a request of the page, "set" or "control". Returns NULL, or the reason why it cannot be
  * sent. */
-const char *hil_set_requests_ask(struct hil_set_requests *knobs, const json_t *request);
+const char *hil_set_requests_ask(struct hil_set_requests *requests, const json_t *request);
 
 /* Receives answers that have come. If the run refused a request, `why` gets the reason. */
-void hil_set_requests_hear(struct hil_set_requests *knobs, char *why, size_t size);
+void hil_set_requests_hear(struct hil_set_requests *requests, char *why, size_t size);
 
 /* The page's message about the next change; NULL: there is none. */
-json_t *hil_set_requests_next(struct hil_set_requests *knobs, char (*nodes)[HIL_NODE_NAME_BYTES]);
+json_t *hil_set_requests_next(struct hil_set_requests *requests,
+                              char (*nodes)[HIL_NODE_NAME_BYTES]);
 
 #endif

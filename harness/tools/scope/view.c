@@ -20,9 +20,9 @@ enum { VIEW_TEXT = 400 };
 struct hil_view {
     const struct hil_run_entry *run;
     bool allow_set, greeted, held, said_end;
-    struct hil_set_requests knobs;
+    struct hil_set_requests set_requests;
     struct hil_shown_list shown;
-    struct hil_run_status news;
+    struct hil_run_status status;
     uint64_t told_ns;        /* time of the last state message */
     char refused[VIEW_TEXT]; /* the reason of a refusal that was not sent yet; "": none */
     struct hil_roll *roll;   /* at most one of these is used */
@@ -41,11 +41,11 @@ int hil_view_open(struct hil_view **view, const struct hil_run_entry *run, bool 
         return -ENOMEM;
     v->run = run;
     v->allow_set = allow_set;
-    int rc = hil_run_status_open(&v->news, run);
+    int rc = hil_run_status_open(&v->status, run);
     if (!rc)
         rc = hil_shown_open(&v->shown, &run->attached);
     if (!rc)
-        rc = hil_set_requests_open(&v->knobs, run);
+        rc = hil_set_requests_open(&v->set_requests, run);
     if (rc)
         hil_view_close(v);
     return rc;
@@ -62,10 +62,10 @@ static void view_clear(struct hil_view *v)
 void hil_view_close(struct hil_view *v)
 {
     view_clear(v);
-    hil_set_requests_close(&v->knobs);
+    hil_set_requests_close(&v->set_requests);
     hil_frame_free(&v->frame);
     hil_shown_close(&v->shown);
-    hil_run_status_close(&v->news);
+    hil_run_status_close(&v->status);
     free(v);
 }
 
@@ -77,27 +77,27 @@ static int view_refuse(struct hil_view *v, const char *text)
     return 0;
 }
 
-static int view_show(struct hil_view *v, const struct hil_watch_request *wish)
+static int view_show(struct hil_view *v, const struct hil_watch_request *wanted)
 {
     const struct hil_attached *run = &v->run->attached;
 
     view_clear(v);
-    v->on = wish->capture.trigger.on;
-    if (wish->capture.count == 0)
+    v->on = wanted->capture.trigger.on;
+    if (wanted->capture.count == 0)
         return 0;
-    if (wish->rolls)
-        return hil_roll_open(&v->roll, run, wish->capture.signals, wish->capture.count,
-                             wish->window_s, wish->columns);
-    return hil_capture_open(&v->capture, run, &wish->capture);
+    if (wanted->rolls)
+        return hil_roll_open(&v->roll, run, wanted->capture.signals, wanted->capture.count,
+                             wanted->window_s, wanted->columns);
+    return hil_capture_open(&v->capture, run, &wanted->capture);
 }
 
 static int view_watch(struct hil_view *v, const json_t *watch)
 {
-    struct hil_watch_request wish;
+    struct hil_watch_request wanted;
 
-    if (hil_watch_request_read(&wish, watch, &v->shown, v->refused, sizeof v->refused))
+    if (hil_watch_request_read(&wanted, watch, &v->shown, v->refused, sizeof v->refused))
         return 0;
-    switch (view_show(v, &wish)) {
+    switch (view_show(v, &wanted)) {
     case 0:
         return 0;
     case -E2BIG:
@@ -113,7 +113,7 @@ static int view_change(struct hil_view *v, const json_t *request)
 {
     if (!v->allow_set)
         return view_refuse(v, "changes are off: hiloco scope --allow-set turns them on");
-    const char *why = hil_set_requests_ask(&v->knobs, request);
+    const char *why = hil_set_requests_ask(&v->set_requests, request);
     return why ? view_refuse(v, why) : 0;
 }
 
@@ -170,7 +170,7 @@ static json_t *view_signals(const struct hil_view *v)
         const struct hil_shown *s = &v->shown.at[i];
         json_array_append_new(signals,
                               json_pack("{s:s, s:s, s:s, s:f}", "name", s->name, "unit", s->unit,
-                                        "node", v->news.watch.names[s->node], "period_s",
+                                        "node", v->status.watch.names[s->node], "period_s",
                                         (double)state->nodes[s->node].period_ns * 1e-9));
     }
     return signals;
@@ -183,12 +183,12 @@ static int view_greet(struct hil_view *v, hil_send_fn *send, void *arg)
 
     v->greeted = true;
     for (unsigned i = 0; i < v->run->attached.node_count; i++)
-        json_array_append_new(nodes, json_string(v->news.watch.names[i]));
+        json_array_append_new(nodes, json_string(v->status.watch.names[i]));
     return view_say(json_pack("{s:s, s:s, s:b, s:f, s:b, s:o, s:o, s:o}", "kind", "hello", "run",
                               card->name, "virtual", card->virtual_time != 0, "duration_s",
                               (double)card->duration_ns * 1e-9, "allow_set", v->allow_set,
                               "signals", view_signals(v), "nodes", nodes, "parameters",
-                              hil_set_requests_json(&v->knobs)),
+                              hil_set_requests_json(&v->set_requests)),
                     send, arg);
 }
 
@@ -205,7 +205,7 @@ static int view_tell_state(struct hil_view *v, uint64_t now_ns, bool ended, hil_
     if (!ended && v->told_ns && now_ns - v->told_ns < VIEW_STATE_NS)
         return 0;
     v->told_ns = now_ns;
-    return view_say(hil_run_status_state(&v->news, hil_tune_paused(&v->run->attached), now_ns),
+    return view_say(hil_run_status_state(&v->status, hil_tune_paused(&v->run->attached), now_ns),
                     send, arg);
 }
 
@@ -215,8 +215,8 @@ static int view_tell_changes(struct hil_view *v, hil_send_fn *send, void *arg)
     json_t *change;
     int rc = 0;
 
-    hil_set_requests_hear(&v->knobs, v->refused, sizeof v->refused);
-    while (!rc && (change = hil_set_requests_next(&v->knobs, v->news.watch.names)))
+    hil_set_requests_hear(&v->set_requests, v->refused, sizeof v->refused);
+    while (!rc && (change = hil_set_requests_next(&v->set_requests, v->status.watch.names)))
         rc = view_say(change, send, arg);
     return rc;
 }
@@ -229,7 +229,7 @@ static json_t *view_capture_head(const struct hil_view *v, const struct hil_capt
     json_t *trigger =
         c->triggered
             ? json_pack("{s:s, s:f, s:I, s:s}", "on", hil_trigger_name(v->on), "time_s", c->time_s,
-                        "step", (json_int_t)c->step, "node", v->news.watch.names[c->node])
+                        "step", (json_int_t)c->step, "node", v->status.watch.names[c->node])
             : json_null();
 
     for (unsigned i = 0; i < c->count; i++)

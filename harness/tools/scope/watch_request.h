@@ -16,7 +16,7 @@ struct hil_watch_request {
 };
 
 /* Parses the value of "watch". Returns 0, or -EINVAL with the reason. */
-int hil_watch_request_read(struct hil_watch_request *wish, const json_t *watch,
+int hil_watch_request_read(struct hil_watch_request *request, const json_t *watch,
                            const struct hil_shown_list *shown, char *why, size_t size);
 
 #endif
