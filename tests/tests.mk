@@ -142,8 +142,8 @@ TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(
 
 # The stages of `make test`. Tests of real time need the processors; the others have what these leave.
 # The suites of tests/run are two stages: those by the clock are alone (tests/run/workspace.h).
-ALONE  := tcp clock run
-BESIDE := unit install mutants soak sim gates
+ALONE  := tcp clock unit run
+BESIDE := install mutants soak sim gates
 
 test: $(TESTED)
 	@tests/run_all $(BUILD) --alone $(ALONE) --beside $(BESIDE)
