@@ -130,9 +130,10 @@ static bool capture_trigger(const struct hil_arguments *a, const struct hil_show
 
 /* --- capturing -------------------------------------------------------------------------------- */
 
+/* A run in virtual time may fill its rings within a few milliseconds. */
 static void capture_nap(const struct hil_run_entry *run)
 {
-    const struct timespec nap = {.tv_nsec = run->attached.card.virtual_time ? 1000000 : 5000000};
+    const struct timespec nap = {.tv_nsec = run->attached.card.virtual_time ? 100000 : 5000000};
 
     nanosleep(&nap, NULL);
 }
@@ -171,6 +172,19 @@ static const struct hil_captured *capture_wait(struct hil_capture *c, const stru
             capture_nap(run);
     }
     return given;
+}
+
+static void capture_tell_none(const struct hil_capture *c, const struct hil_arguments *a)
+{
+    const uint64_t lost = hil_capture_lost(c);
+
+    fprintf(stderr, "hiloco scope: no trigger came%s",
+            isfinite(a->trigger_wait_s) ? "" : " before the run ended");
+    if (lost)
+        fprintf(stderr,
+                " in the steps that were seen; %llu were lost: the run is too fast for the scope",
+                (unsigned long long)lost);
+    fputc('\n', stderr);
 }
 
 static void capture_tell(const struct hil_captured *c, const struct hil_run_entry *run,
@@ -214,8 +228,7 @@ static int capture_run(const struct hil_arguments *a, const struct hil_run_entry
     if (hil_signal_status()) {
         status = hil_signal_status();
     } else if (!given) {
-        fprintf(stderr, "hiloco scope: no trigger came%s\n",
-                isfinite(a->trigger_wait_s) ? "" : " before the run ended");
+        capture_tell_none(capture, a);
     } else if ((rc = hil_captured_write(given, a->out, run, on))) {
         fprintf(stderr, "hiloco scope: %s: %s\n", a->out, strerror(-rc));
     } else {

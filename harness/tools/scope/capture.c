@@ -188,6 +188,15 @@ void hil_capture_arm(struct hil_capture *c)
     c->armed_ns = 0;
 }
 
+uint64_t hil_capture_lost(const struct hil_capture *c)
+{
+    uint64_t lost = 0;
+
+    for (unsigned i = 0; i < c->lane_count; i++)
+        lost += c->lanes[i].lost;
+    return lost;
+}
+
 /* --- triggers -------------------------------------------------------------------------------- */
 
 /* Whether rows before the trigger reach back as far as requested. Nodes that are behind will still

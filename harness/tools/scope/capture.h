@@ -81,6 +81,10 @@ void hil_capture_close(struct hil_capture *capture);
 const struct hil_captured *hil_capture_turn(struct hil_capture *capture, uint64_t now_ns,
                                             bool ended);
 
+/* The number of rows that were overwritten before they were read. A trigger may have been in them.
+ */
+uint64_t hil_capture_lost(const struct hil_capture *capture);
+
 /* Allows another single shot. */
 void hil_capture_arm(struct hil_capture *capture);
 

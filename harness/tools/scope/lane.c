@@ -40,11 +40,11 @@ int hil_lane_reserve(struct hil_lane *l, uint64_t capacity)
 void hil_lane_take(struct hil_lane *l, uint64_t until_ns)
 {
     const uint64_t most = l->capacity < l->rows.rows ? l->capacity : l->rows.rows;
-    uint64_t chunk[LANE_CHUNK * (LANE_WORDS + HIL_TRACES_MAX + 1)], lost = 0;
+    uint64_t chunk[LANE_CHUNK * (LANE_WORDS + HIL_TRACES_MAX + 1)];
     unsigned taken = 1;
 
     for (uint64_t all = 0; taken && all < most && hil_lane_newest(l) <= until_ns; all += taken) {
-        taken = hil_rows_take(&l->rows, l->places, l->count, chunk, LANE_CHUNK, &lost);
+        taken = hil_rows_take(&l->rows, l->places, l->count, chunk, LANE_CHUNK, &l->lost);
         for (unsigned i = 0; i < taken; i++) {
             uint64_t *row = l->kept + l->end++ % l->capacity * l->count;
             memcpy(row, chunk + (size_t)i * l->count, l->count * sizeof *row);

@@ -19,6 +19,7 @@ struct hil_lane {
                                                            * `capacity` */
     uint64_t capacity, end;                               /* number of rows taken so far */
     uint64_t seen;                                        /* rows already searched for a trigger */
+    uint64_t lost;  /* rows that were overwritten before they were taken */
     bool low, high; /* since the level was last reached, the signal was beyond the hysteresis on
                      * that side */
 };
