@@ -151,8 +151,9 @@ $(call objects,harness/models/pages.c): $(BUILD)/model_pages.txt
 $(call objects,harness/models/pages.c): CPPFLAGS += -DHIL_MODEL_PAGES='"$(BUILD)/model_pages.txt"'
 
 # It also contains the pages of the report and of the scope.
-$(BUILD)/obj/harness/tools/report/page_parts.o: $(wildcard $(addprefix harness/tools/report/*.,js css html))
-$(BUILD)/obj/harness/tools/scope/page.o: $(wildcard $(addprefix harness/tools/scope/page/*.,js css html) harness/tools/report/*.js)
+SHARED_PAGE := $(wildcard harness/tools/page/*.js)
+$(BUILD)/obj/harness/tools/report/page_parts.o: $(wildcard $(addprefix harness/tools/report/*.,js css html)) $(SHARED_PAGE)
+$(BUILD)/obj/harness/tools/scope/page.o: $(wildcard $(addprefix harness/tools/scope/page/*.,js css html)) $(SHARED_PAGE)
 
 # --- run: the reference scenario, and the figure -----------------------------------------
 

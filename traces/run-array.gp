@@ -3,7 +3,6 @@
 
 height = 760
 y_at(pixels) = 1 - pixels / real(height)
-mean_colour = '#08306b'
 
 eval terminal(width, height)
 set output '../'.name.'.'.format.part
@@ -13,7 +12,7 @@ set lmargin at screen x_at(left)
 set rmargin at screen x_at(width - 34)
 
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb faint
 set label 3 y_label at screen x_at(20), y_at(157) center rotate textcolor rgb ink
 set label 4 y_label at screen x_at(20), y_at(403) center rotate textcolor rgb ink
 set label 5 spread_label at screen x_at(20), y_at(635) center rotate textcolor rgb ink
@@ -27,10 +26,10 @@ set key at screen x_at(width - 24), y_at(44) right horizontal samplen 2 textcolo
 eval marks(1)
 if (own) {
     plot for [i = 1:lines] sprintf('%s-whole-%d.dat', name, i) \
-         with lines linecolor rgb '#6baed6' linewidth 0.6 title (i == 1 ? 'each '.each : '')
+         with lines linecolor rgb map_hues[2] linewidth 0.6 title (i == 1 ? 'each '.each : '')
 } else {
-    plot name.'-band-1.dat' with filledcurves linecolor rgb '#c6dbef' title 'all', \
-         name.'-mean-1.dat' with lines linecolor rgb mean_colour title 'their mean'
+    plot name.'-band-1.dat' with filledcurves linecolor rgb map_hues[1] title 'all', \
+         name.'-mean-1.dat' with lines linecolor rgb hues[6] title 'their mean'
 }
 unset label
 
@@ -42,8 +41,8 @@ set xlabel x_label[2]
 set key at screen x_at(width - 24), y_at(296)
 eval marks(2)
 plot for [i = 1:lines] sprintf('%s-line-%d.dat', name, i) \
-         with lines linecolor rgb '#6baed6' linewidth 0.6 title (i == 1 ? 'each '.each : ''), \
-     (own ? '/dev/null' : name.'-mean-2.dat') with lines linecolor rgb mean_colour title (own ? '' : 'their mean')
+         with lines linecolor rgb map_hues[2] linewidth 0.6 title (i == 1 ? 'each '.each : ''), \
+     (own ? '/dev/null' : name.'-mean-2.dat') with lines linecolor rgb hues[6] title (own ? '' : 'their mean')
 unset label
 
 unset arrow
@@ -58,6 +57,6 @@ set grid noxtics
 set xlabel sprintf('%s (swing from %.4g to %.4g s)', each, last_from, last_to)
 set boxwidth 0.7
 set key off
-plot name.'-spread-1.dat' using 1:2 with boxes fillstyle solid linecolor rgb '#cf4f0b'
+plot name.'-spread-1.dat' using 1:2 with boxes fillstyle solid linecolor rgb hues[2]
 unset multiplot
 set output

@@ -35,7 +35,7 @@ set ytics (1, '10³' 1e3, '10⁶' 1e6, '10⁹' 1e9)
 set style fill solid
 
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb faint
 set label 3 'count' at screen x_at(20), y_at(head + n * panel / 2) center rotate textcolor rgb ink
 
 do for [i = 1:n] {
@@ -45,10 +45,10 @@ do for [i = 1:n] {
     if (i == n) {
         set xtics @time_tics
     }
-    set label 4 value(sprintf('label_%d', i)) at graph 1.02, 0.80 font 'DejaVu Sans Bold,10' textcolor rgb '#2b7bba'
+    set label 4 value(sprintf('label_%d', i)) at graph 1.02, 0.80 font 'DejaVu Sans Bold,10' textcolor rgb hues[1]
     set label 5 value(sprintf('middle_%d', i)) at graph 1.02, 0.48 textcolor rgb ink
     set label 6 value(sprintf('tail_%d', i)) at graph 1.02, 0.20 textcolor rgb ink
-    plot sprintf('%s-bars-%d.dat', name, i) using 1:3:1:2:(0.5):3 with boxxyerror linecolor rgb '#2b7bba'
+    plot sprintf('%s-bars-%d.dat', name, i) using 1:3:1:2:(0.5):3 with boxxyerror linecolor rgb hues[1]
     unset label
 }
 unset multiplot

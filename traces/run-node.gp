@@ -17,14 +17,13 @@ wide = is_part ? width - left - room : 0.58 * (width - left - room - gap)
 eval terminal(width, height)
 set output '../'.name.'.'.format.part
 
-array hues[8] = ['#2b7bba', '#cf4f0b', '#3a8a4d', '#8e5bb0', '#b08a00', '#08306b', '#7f1d02', '#6b6b6b']
 hue(i) = hues[1 + (i - 1) % 8]
 dash(i) = 1 + (i - 1) / 8
 
 set multiplot
 set key off
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb faint
 
 do for [p = 1:panels] {
     bottom = top[p + 1]

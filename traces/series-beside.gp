@@ -29,8 +29,8 @@ set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor
 set label 2 left_title at screen x_at(left), y_at(head - 14) font 'DejaVu Sans Bold,10' textcolor rgb ink
 set label 3 right_title at screen x_at(left + each + gap), y_at(head - 14) font 'DejaVu Sans Bold,10' textcolor rgb ink
 set label 4 y_label at screen x_at(20), y_at(head + n * panel / 2) center rotate textcolor rgb ink
-set label 5 'Missed deadlines as the runs on the right measured them, of '.missed_of.': the share of the steps due' at screen x_at(left), y_at(height - 26) textcolor rgb pale
-set label 6 'that had not ended when the next one was due, or were left out. Grey: more than allowed, so the machine does not hold these periods.' at screen x_at(left), y_at(height - 11) textcolor rgb pale
+set label 5 'Missed deadlines as the runs on the right measured them, of '.missed_of.': the share of the steps due' at screen x_at(left), y_at(height - 26) textcolor rgb faint
+set label 6 'that had not ended when the next one was due, or were left out. Grey: more than allowed, so the machine does not hold these periods.' at screen x_at(left), y_at(height - 11) textcolor rgb faint
 
 do for [i = 1:n] {
     top = head + (i - 1) * panel
@@ -42,7 +42,7 @@ do for [i = 1:n] {
     }
     set lmargin at screen x_at(left)
     set rmargin at screen x_at(left + each)
-    plot sprintf('%s-reference-%d.dat', name, i) with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
+    plot sprintf('%s-reference-%d.dat', name, i) with lines linecolor rgb faint linewidth 0.8 dashtype 2, \
          sprintf('%s-series-%d.dat', name, i) with lines linecolor rgb colour[i] linewidth 1
     unset label
 
@@ -55,8 +55,8 @@ do for [i = 1:n] {
     set label 9 'right: '.twin_note[i] at screen at, y_at(words + 19) textcolor rgb ink
     set label 10 missed[i].(held[i] ? '' : ': not held') at screen at, y_at(words + 36) textcolor rgb ink
     twin = twin_note[i] eq 'no record' ? '/dev/null' : sprintf('%s-twin-%d.dat', name, i)
-    plot sprintf('%s-reference-%d.dat', name, i) with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
-         twin with lines linecolor rgb (held[i] ? colour[i] : pale) linewidth 1
+    plot sprintf('%s-reference-%d.dat', name, i) with lines linecolor rgb faint linewidth 0.8 dashtype 2, \
+         twin with lines linecolor rgb (held[i] ? colour[i] : faint) linewidth 1
     unset label
 }
 unset multiplot

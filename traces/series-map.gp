@@ -1,8 +1,7 @@
-# A map of a sweep over two keys: a cell for each run. As in the other figures, blue runs settle (or
-# pass) and orange ones do not. A darker blue is a greater value.
+# A map of a sweep over two keys: a cell for each run. A darker blue is a greater value.
 
 # The colours of cells without a value, by kind of cell from 1; kind 0 has a value.
-array kind_colour[5] = ['#2b7bba', '#cf4f0b', '#b8b8b8', '#f59b42', '#efefef']
+array kind_colour[5] = [good, bad, faint, doubt, grid]
 array kind_name[5] = ['passed', 'failed', 'inconclusive', 'does not settle', 'not known']
 has(kind) = int(kinds) / 2 ** kind % 2
 has_values = has(0)
@@ -43,11 +42,11 @@ do for [i = 1:x_count:int(x_every)] { set xtics add (x_value[i] i) }
 do for [i = 1:y_count:int(y_every)] { set ytics add (y_value[i] i) }
 
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb faint
 set label 3 y_label at screen x_at(20), y_at(64 + map_height / 2) center rotate textcolor rgb ink
 set xlabel x_label offset 0,0.3 textcolor rgb ink
 
-set palette defined (0 '#e4eff8', 0.35 '#6baed6', 0.7 '#2b7bba', 1 '#08306b')
+set palette defined (0 map_hues[1], 1 map_hues[2], 2 map_hues[3], 3 map_hues[4])
 set cbrange [value_from:value_from < value_to ? value_to : value_from + 1]
 set style fill solid noborder
 if (has_values) {
@@ -82,5 +81,5 @@ plot data using (int($3) == 0 ? $1 : NaN):2:($1 - low):($1 + low):($2 - low):($2
      data using (few && int($3) == 0 && $4 <= middle ? $1 : NaN):2:5 \
          with labels textcolor rgb ink, \
      data using (few && int($3) == 0 && $4 > middle ? $1 : NaN):2:5 \
-         with labels textcolor rgb '#ffffff'
+         with labels textcolor rgb paper
 set output

@@ -20,7 +20,7 @@ set xrange [x_from:x_to]
 set yrange [y_from_1:y_to_1]
 
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb faint
 set xlabel x_label offset 0,0.3 textcolor rgb ink
 set label 3 y_label at screen x_at(20), y_at((64 + height - 54) / 2) center rotate textcolor rgb ink
 do for [i = 1:n] {
@@ -29,7 +29,7 @@ do for [i = 1:n] {
     if (few) { set label 11 + 2 * i note[i] at screen x_at(right + 16), y_at(at + 3 + label_lines * line_height) textcolor rgb ink }
 }
 plot for [i = 1:n] sprintf('%s-reference-%d.dat', name, i) \
-     with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
+     with lines linecolor rgb faint linewidth 0.8 dashtype 2, \
      for [i = 1:n] sprintf('%s-series-%d.dat', name, order[i]) \
      with lines linecolor rgb colour[order[i]] linewidth 1
 set output

@@ -23,7 +23,7 @@ set ytics round_step((y_to_1 - y_from_1) / 2.5)
 set xtics format ''
 
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb faint
 set label 3 y_label at screen x_at(20), y_at(head + n * panel / 2) center rotate textcolor rgb ink
 
 do for [i = 1:n] {
@@ -37,9 +37,9 @@ do for [i = 1:n] {
     from = top + (panel - block) / 2
     set label 4 label[i] at screen x_at(right + 14), y_at(from + 9) font 'DejaVu Sans Bold,10' textcolor rgb colour[i]
     set label 5 note[i] at screen x_at(right + 14), y_at(from + 13 + label_lines * line_height) textcolor rgb ink
-    set label 6 steady[i] at screen x_at(right + 14), y_at(from + 28 + label_lines * line_height) font 'DejaVu Sans,8' textcolor rgb pale
+    set label 6 steady[i] at screen x_at(right + 14), y_at(from + 28 + label_lines * line_height) font 'DejaVu Sans,8' textcolor rgb faint
     eval marks(i)
-    plot sprintf('%s-reference-%d.dat', name, i) with lines linecolor rgb pale linewidth 0.8 dashtype 2, \
+    plot sprintf('%s-reference-%d.dat', name, i) with lines linecolor rgb faint linewidth 0.8 dashtype 2, \
          sprintf('%s-series-%d.dat', name, i) with lines linecolor rgb colour[i] linewidth 1
     unset label
 }

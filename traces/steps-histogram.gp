@@ -16,7 +16,6 @@ width = width + beside - 110
 eval terminal(width, height)
 set output '../'.name.'.'.format.part
 
-array colors[8] = ['#2b7bba', '#d98324', '#8e5ea2', '#2f9e8f', '#b3474a', '#8a6d3b', '#5b6f8a', '#c0a000']
 array series[3] = ['late', 'step', 'round']
 array words[3] = ['lateness', 'length', 'round trips']
 
@@ -42,7 +41,7 @@ set xrange [1e-3:x_to * 1.5]
 set style fill transparent solid 0.45 noborder
 
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb faint
 
 do for [k = 1:panels] {
     top = head + (k - 1) * panel
@@ -51,10 +50,10 @@ do for [k = 1:panels] {
     set ylabel (k == 3 ? 'round trips' : 'steps') offset 1,0 textcolor rgb ink
     set label 3 words[k] at graph 1.02, 0.92 font 'DejaVu Sans Bold,10' textcolor rgb ink
     do for [i = 1:count(k)] {
-        set label 3 + i sprintf('%s', k == 3 ? 'of all' : label[i]) at graph 1.02, 0.92 - 0.1 * i textcolor rgb colors[i]
+        set label 3 + i sprintf('%s', k == 3 ? 'of all' : label[i]) at graph 1.02, 0.92 - 0.1 * i textcolor rgb hues[i]
     }
     plot for [i = 1:count(k)] sprintf('%s-%s-%d.dat', name, series[k], i) \
-        using 1:3:1:2:(0.5):3 with boxxyerror linecolor rgb colors[i]
+        using 1:3:1:2:(0.5):3 with boxxyerror linecolor rgb hues[i]
     unset label
 }
 unset multiplot

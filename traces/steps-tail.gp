@@ -14,8 +14,6 @@ width = width + beside - 160
 eval terminal(width, height)
 set output '../'.name.'.'.format.part
 
-array colors[8] = ['#2b7bba', '#d98324', '#8e5ea2', '#2f9e8f', '#b3474a', '#8a6d3b', '#5b6f8a', '#c0a000']
-array pales[8] = ['#9cc4e4', '#f0c590', '#cdb4d8', '#9fd6cd', '#e2aeb0', '#cdbb98', '#b4bfcc', '#e3d68a']
 
 set logscale xy
 set lmargin at screen x_at(left)
@@ -30,14 +28,14 @@ set ylabel 'share of steps' offset 1,0 textcolor rgb ink
 set key at graph 1.01, 1 left top Left reverse samplen 1.5 textcolor rgb ink
 
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb faint
 
 file(series, i) = sprintf('%s-%s-%d.dat', name, series, i)
 plot for [i = 1:n] file('late', i) with fsteps linewidth 1.4 \
-         linecolor rgb colors[i] title label[i].', late', \
+         linecolor rgb hues[i] title label[i].', late', \
      for [i = 1:n] file('step', i) with fsteps linewidth 1.4 \
-         linecolor rgb pales[i] title label[i].', step', \
-     (rounds ? file('round', 1) : '/dev/null') with fsteps linewidth 1.2 linecolor rgb '#7a9a3a' \
+         linecolor rgb faded(hues[i]) title label[i].', step', \
+     (rounds ? file('round', 1) : '/dev/null') with fsteps linewidth 1.2 linecolor rgb hues[3] \
          title (rounds ? 'round trip' : '')
 unset label
 set output

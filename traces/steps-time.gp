@@ -24,7 +24,7 @@ set xtics format ''
 set ytics @time_tics
 
 set label 1 title at screen x_at(left), y_at(24) font 'DejaVu Sans,13' textcolor rgb ink
-set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb pale
+set label 2 subtitle at screen x_at(left), y_at(44) textcolor rgb faint
 
 do for [i = 1:n] {
     top = head + (i - 1) * panel
@@ -35,16 +35,16 @@ do for [i = 1:n] {
         set xlabel 'time in the trace (s)' offset 0,0.3 textcolor rgb ink
     }
     set label 3 label[i] at graph 1.02, 0.92 font 'DejaVu Sans Bold,10' textcolor rgb ink
-    set label 4 'late' at graph 1.02, 0.80 textcolor rgb '#2b7bba'
-    set label 5 'step' at graph 1.02, 0.70 textcolor rgb '#7a9a3a'
-    set label 6 (misses[i] > 0 ? 'missed by' : 'none missed') at graph 1.02, 0.60 textcolor rgb '#c0392b'
-    set label 7 (rounds[i] ? 'round trip' : '') at graph 1.02, 0.50 textcolor rgb '#8e5ea2'
+    set label 4 'late' at graph 1.02, 0.80 textcolor rgb hues[1]
+    set label 5 'step' at graph 1.02, 0.70 textcolor rgb hues[3]
+    set label 6 (misses[i] > 0 ? 'missed by' : 'none missed') at graph 1.02, 0.60 textcolor rgb bad
+    set label 7 (rounds[i] ? 'round trip' : '') at graph 1.02, 0.50 textcolor rgb hues[4]
     plot (rounds[i] ? sprintf('%s-round-%d.dat', name, i) : '/dev/null') \
-             with points pointtype 7 pointsize 0.2 linecolor rgb '#8e5ea2', \
-         sprintf('%s-late-%d.dat', name, i) with points pointtype 7 pointsize 0.2 linecolor rgb '#2b7bba', \
-         sprintf('%s-step-%d.dat', name, i) with points pointtype 7 pointsize 0.2 linecolor rgb '#7a9a3a', \
+             with points pointtype 7 pointsize 0.2 linecolor rgb hues[4], \
+         sprintf('%s-late-%d.dat', name, i) with points pointtype 7 pointsize 0.2 linecolor rgb hues[1], \
+         sprintf('%s-step-%d.dat', name, i) with points pointtype 7 pointsize 0.2 linecolor rgb hues[3], \
          (misses[i] > 0 ? sprintf('%s-misses-%d.dat', name, i) : '/dev/null') \
-             with points pointtype 7 pointsize 0.5 linecolor rgb '#c0392b'
+             with points pointtype 7 pointsize 0.5 linecolor rgb bad
     unset label
 }
 unset multiplot

@@ -6,9 +6,9 @@ set encoding utf8
 # Sizes are those of the SVG. The PNG has more pixels, and everything in it is scaled up equally.
 png_scale = 1.6
 terminal(width, height) = format eq 'png' \
-    ? sprintf("set terminal pngcairo noenhanced background '#ffffff' font 'DejaVu Sans,10' size %d,%d fontscale %g linewidth %g pointscale %g", \
-              png_scale * width, png_scale * height, png_scale, png_scale, png_scale) \
-    : sprintf("set terminal svg noenhanced background '#ffffff' font 'DejaVu Sans,10' size %d,%d", width, height)
+    ? sprintf("set terminal pngcairo noenhanced background '%s' font 'DejaVu Sans,10' size %d,%d fontscale %g linewidth %g pointscale %g", \
+              paper, png_scale * width, png_scale * height, png_scale, png_scale, png_scale) \
+    : sprintf("set terminal svg noenhanced background '%s' font 'DejaVu Sans,10' size %d,%d", paper, width, height)
 
 # Distances from the picture's edges are in the same units as its size. The plots begin at `left`,
 # which leaves room for tics of eight digits and the axis label.
@@ -29,11 +29,10 @@ line_height = 15
 words_size(before) = greater(bold_size(label_letters), \
                              greater(text_size(before + note_letters), 0.8 * text_size(steady_letters)))
 
-ink = '#303030'
-pale = '#8a8a8a'
-grid = '#e4e4e4'
+# A colour through which the grid is seen.
+faded(colour) = '#90'.colour[2:7]
 
-set border 3 linecolor rgb pale linewidth 0.8
+set border 3 linecolor rgb faint linewidth 0.8
 set tics nomirror out scale 0.5 textcolor rgb ink
 set format y '%.8g'
 set format x '%.10g'
@@ -46,17 +45,17 @@ marks(i) = "unset arrow; unset object; " \
     ."do for [k = 200:247] { unset label k }; " \
     .sprintf("do for [k = 1:words(fault_names[%d])] { ", i) \
     .sprintf("f = word(faults[%d], 2 * k - 1) + 0; t = word(faults[%d], 2 * k) + 0; ", i, i) \
-    ."set object 200 + k rectangle from f, graph 0 to t, graph 1 behind fillstyle transparent solid 0.4 noborder fillcolor rgb '#f0a896'; " \
-    ."set arrow 200 + k from f, graph 0 to f, graph 1 nohead back linewidth 0.5 linecolor rgb '#d98a78'; " \
-    .sprintf("set label 199 + k word(fault_names[%d], k) at f, graph 0.75 right rotate offset 0.8,0 font 'DejaVu Sans,8' textcolor rgb '#b03a20' }; ", i) \
-    .sprintf("do for [at in events[%d]] { set arrow from at + 0, graph 0 to at + 0, graph 1 nohead back dashtype 3 linecolor rgb '#a06000' }; ", i) \
+    .sprintf("set object 200 + k rectangle from f, graph 0 to t, graph 1 behind fillstyle transparent solid 0.15 noborder fillcolor rgb '%s'; ", bad) \
+    .sprintf("set arrow 200 + k from f, graph 0 to f, graph 1 nohead back linewidth 0.5 linecolor rgb '%s'; ", bad) \
+    .sprintf("set label 199 + k word(fault_names[%d], k) at f, graph 0.75 right rotate offset 0.8,0 font 'DejaVu Sans,8' textcolor rgb '%s' }; ", i, bad) \
+    .sprintf("do for [at in events[%d]] { set arrow from at + 0, graph 0 to at + 0, graph 1 nohead back dashtype 3 linecolor rgb '%s' }; ", i, mark) \
     .sprintf("do for [k = 1:words(failures[%d]) / 2] { ", i) \
     .sprintf("at = word(failures[%d], 2 * k - 1) + 0; ", i) \
-    ."set arrow from at, graph 0 to at, graph 1 nohead back dashtype 2 linecolor rgb '#c62f2f'; " \
-    .sprintf("set label 231 + k noenhanced word(failures[%d], 2 * k).' failed' at at, graph 0.6 right rotate offset 0.8,0 font 'DejaVu Sans,8' textcolor rgb '#c62f2f' }; ", i) \
+    .sprintf("set arrow from at, graph 0 to at, graph 1 nohead back dashtype 2 linecolor rgb '%s'; ", bad) \
+    .sprintf("set label 231 + k noenhanced word(failures[%d], 2 * k).' failed' at at, graph 0.6 right rotate offset 0.8,0 font 'DejaVu Sans,8' textcolor rgb '%s' }; ", i, bad) \
     .(window_from[i] < window_to[i] \
-      ? sprintf("set object 1 rectangle from %.12g, graph 0 to %.12g, graph 1 behind fillstyle solid noborder fillcolor rgb '#edf5e1'", \
-                window_from[i], window_to[i]) : "")
+      ? sprintf("set object 1 rectangle from %.12g, graph 0 to %.12g, graph 1 behind fillstyle transparent solid 0.1 noborder fillcolor rgb '%s'", \
+                window_from[i], window_to[i], good) : "")
 
 # Rounds a distance between tics to the nearest of 1, 2, 5, 10, 20 ..., so that the tics read well.
 power(x) = 10.0 ** floor(log10(x))

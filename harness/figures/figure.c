@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../base/foreign.h"
+#include "../base/looks.h"
 #include "../base/result_file.h"
 #include "../base/tool.h"
 #include "../h5/run_files.h"
@@ -132,6 +133,8 @@ static void write_script(struct hil_figure *figure, const char *name)
 
     if (!file)
         return;
+    if (strcmp(name, "style.gp") == 0)
+        hil_looks_gnuplot(file);
     fputs(hil_figure_script(name), file);
     finish(figure, file, name);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../base/foreign.h"
+#include "../base/looks.h"
 #include "../h5/run_files.h"
 #include "key_words.h"
 #include "plot_sweep.h"
@@ -354,25 +355,6 @@ int plot_sweep_read(struct plot_sweep *sweep, struct hil_plot_span span)
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-/* Interpolates between three colours, from 0 to 1. Blues are for runs that settle and oranges for
- * others, a pair that everybody can tell apart; each goes from light to dark. */
-static unsigned shade(bool settled, double at)
-{
-    static const int stops[2][3][3] = {
-        {{0xf5, 0x9b, 0x42}, {0xcf, 0x4f, 0x0b}, {0x7f, 0x1d, 0x02}},
-        {{0x6b, 0xae, 0xd6}, {0x2b, 0x7b, 0xba}, {0x08, 0x30, 0x6b}},
-    };
-    const int from = at < 0.5 ? 0 : 1;
-    const double part = 2 * at - from;
-    unsigned colour = 0;
-
-    for (int i = 0; i < 3; i++) {
-        const int *const low = stops[settled][from], *const high = stops[settled][from + 1];
-        colour = colour << 8 | (unsigned)lround(low[i] + part * (high[i] - low[i]));
-    }
-    return colour;
-}
-
 /* The colour of series i, by its position among those with the same result. */
 static unsigned colour_of(const struct plot_sweep *sweep, unsigned i)
 {
@@ -383,7 +365,8 @@ static unsigned colour_of(const struct plot_sweep *sweep, unsigned i)
         alike += sweep->series[k].run.settled == settled;
         before += k < i && sweep->series[k].run.settled == settled;
     }
-    return shade(settled, alike > 1 ? (double)before / (alike - 1) : 1);
+    return hil_look_ramp(settled ? HIL_LOOK_SETTLES : HIL_LOOK_SWINGS,
+                         alike > 1 ? (double)before / (alike - 1) : 1);
 }
 
 /* The number of series drawn before series i, on top of which it must lie. */

@@ -219,6 +219,17 @@ def benchmarks():
             yield "tests/bench/tables.c", 1, f"{name} of bench_quick is no benchmark"
 
 
+def colours():
+    """Colours are in one table, harness/base/looks.c; only the scope's desk has its own."""
+    drawn = re.compile(r"^(traces|harness/figures|harness/tools/(page|report|scope))/")
+    for name, text in TEXTS.items():
+        if not drawn.match(name):
+            continue
+        for i, line in enumerate(text.splitlines(), 1):
+            if re.search(r"#[0-9a-fA-F]{6}\b|\b(hsl|rgb)a?\([0-9]", line) and "--desk" not in line:
+                yield name, i, "a colour is not from harness/base/looks.c"
+
+
 def rows_of_folders():
     """The row of docs/architecture.md's table that each folder has."""
     table = TEXTS[ARCHITECTURE].split("\n## The layers\n")[1].split("\n## ")[0]
@@ -273,7 +284,7 @@ def symbols():
 
 
 RULES = {rule.__name__: rule for rule in
-         (declarations, files, tests, documents, lines, lengths, words, benchmarks,
+         (declarations, files, tests, documents, lines, lengths, words, benchmarks, colours,
           layers, symbols)}
 
 if len(sys.argv) == 1:

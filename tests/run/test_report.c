@@ -498,7 +498,7 @@ Test(report, is_dark_where_the_reader_wants_that_and_light_on_paper)
         browser_value(b, "addEventListener('beforeprint', () => { window.printed = %s; })", paper));
     browser_print(b);
     colour = browser_text(b, "window.printed");
-    cr_expect_str_eq(colour, "#fff");
+    cr_expect_str_eq(colour, "#ffffff");
     colour = browser_text(b, paper);
     cr_expect_str_eq(colour, "#14181d", "it stays light");
     cr_expect_leq(browser_number(b, "document.documentElement.scrollWidth"), 400,

@@ -496,14 +496,15 @@ Test(report_sweep, fits_on_paper_and_on_a_telephone)
     cr_expect_eq(
         browser_number(b, "(document.querySelector('.plot').plot.view(0.001, 0.002), %s)", unseen),
         1, "what is far below follows at once");
-    json_decref(browser_value(b,
-                              "addEventListener('beforeprint', () => { window.unseen = %s;"
-                              " window.printed = document.querySelector('.map').plot.ink.paper; })",
-                              unseen));
+    json_decref(
+        browser_value(b,
+                      "addEventListener('beforeprint', () => { window.unseen = %s;"
+                      " window.printed = document.querySelector('.map').plot.brush.ink.paper; })",
+                      unseen));
     browser_print(b);
     cr_expect_eq(browser_number(b, "window.unseen"), 0, "what is far below is not printed");
     char *colour = browser_text(b, "window.printed");
-    cr_expect_str_eq(colour, "#fff", "the map is dark on paper: %s", colour);
+    cr_expect_str_eq(colour, "#ffffff", "the map is dark on paper: %s", colour);
     browser_media(b, "print");
     char *display = browser_text(b, "getComputedStyle(document.querySelector('.over')).display");
     cr_expect_str_eq(display, "none");

@@ -8,11 +8,12 @@
  *                           cells: [{x, y, value, text, state, say}]})
  *
  * A cell with a value has a colour between those of the least and the greatest value. A cell
- * without one has the colour of its state: good, bad, doubt, none. A cell shows its `text` if there
+ * without one has the colour of its state: good, bad, faint, doubt, none. A cell shows its `text` if there
  * is room, and its `say` under the cursor, which the mouse and the arrow keys move.
  */
 const heatRoom = {right: 4, top: 4, bottom: 38};
-const heatStates = {good: 'passed', bad: 'failed', doubt: 'does not settle', none: 'not known'};
+const heatStates = {good: 'passed', bad: 'failed', faint: 'inconclusive', doubt: 'does not settle',
+                    none: 'not known'};
 
 class HeatMap {
     constructor(parent, {label, unit = '', x, y, cells, states = heatStates}) {
@@ -28,6 +29,7 @@ class HeatMap {
 
     build(parent) {
         this.canvas = element('canvas');
+        this.brush = new Paint(this.canvas, 2);
         this.tip = element('div', {class: 'tip', hidden: true});
         this.area = element('div', {class: 'map-area', tabindex: 0, role: 'group',
                                     'aria-roledescription': 'map', 'aria-label': this.words()},
@@ -58,9 +60,9 @@ class HeatMap {
             element('span', {}, element('span', {class: `swatch ${state}`}), this.states[state]));
 
         if (this.least <= this.greatest)
-            parts.unshift(element('span', {}, withUnit(digits(this.least, 4), this.unit),
+            parts.unshift(element('span', {}, withUnit(shownNumber(this.least, 4), this.unit),
                                   element('span', {class: 'swatch ramp'}),
-                                  withUnit(digits(this.greatest, 4), this.unit)));
+                                  withUnit(shownNumber(this.greatest, 4), this.unit)));
         return parts;
     }
 
@@ -69,11 +71,7 @@ class HeatMap {
     paint() {
         if (this.area.clientWidth === 0)
             return;
-        const {context, width, height} = fitCanvas(this.canvas, this.area);
-
-        this.ink = inkOf(this.area, 'ink', 'faint', 'paper', 'mark', 'good', 'bad', 'doubt', 'grid',
-                         'map-weak', 'map-strong', 'curve-saturation');
-        context.font = '12px system-ui, sans-serif';
+        const context = this.brush.begin(this.area), {width, height} = this.brush;
         const widest = Math.max(...this.y.values.map((text) => context.measureText(text).width));
         this.left = Math.min(widest, width / 3) + 30;
         this.top = heatRoom.top;
@@ -96,17 +94,15 @@ class HeatMap {
 
     colourOf({value, state}) {
         if (!Number.isFinite(value))
-            return state === 'none' ? this.ink.grid : this.ink[state];
-        const weak = parseFloat(this.ink.map_weak), strong = parseFloat(this.ink.map_strong);
-
-        return `hsl(211 ${this.ink.curve_saturation} ${weak + this.share(value) * (strong - weak)}%)`;
+            return state === 'none' ? this.brush.ink.grid : this.brush.ink[state];
+        return this.brush.shade(this.share(value));
     }
 
     /* A text colour that is readable on the cell. */
     inkOn({value}) {
         const isWeak = Number.isFinite(value) && this.share(value) < 0.5;
 
-        return isWeak ? this.ink.ink : this.ink.paper;
+        return isWeak ? this.brush.ink.ink : this.brush.ink.paper;
     }
 
     drawCell(context, cell) {
@@ -118,9 +114,7 @@ class HeatMap {
         if (!cell.text || height < 15 || context.measureText(cell.text).width > width - 6)
             return;
         context.fillStyle = this.inkOn(cell);
-        context.textAlign = 'center';
-        context.textBaseline = 'middle';
-        context.fillText(cell.text, left + (width - gap) / 2, top + (height - gap) / 2);
+        this.brush.text(cell.text, left + (width - gap) / 2, top + (height - gap) / 2, 'center', 'middle');
     }
 
     drawAxes(context, width, height) {
@@ -129,24 +123,15 @@ class HeatMap {
         const xStep = Math.ceil((widest + 8) / this.cell.width);
         const yStep = Math.ceil(15 / this.cell.height);
 
-        context.fillStyle = this.ink.ink;
-        context.textAlign = 'center';
-        context.textBaseline = 'top';
+        context.fillStyle = this.brush.ink.ink;
         for (let i = 0; i < x.values.length; i += xStep)
-            context.fillText(x.values[i], this.box({x: i, y: 0}).left + this.cell.width / 2,
-                             bottom + 5);
-        context.fillText(x.label, (this.left + width) / 2, bottom + 21);
-        context.textAlign = 'right';
-        context.textBaseline = 'middle';
+            this.brush.text(x.values[i], this.box({x: i, y: 0}).left + this.cell.width / 2, bottom + 5,
+                            'center', 'top');
+        this.brush.text(x.label, (this.left + width) / 2, bottom + 21, 'center', 'top');
         for (let i = 0; i < y.values.length; i += yStep)
-            context.fillText(y.values[i], this.left - 6,
-                             this.box({x: 0, y: i}).top + this.cell.height / 2, width / 3);
-        context.save();
-        context.translate(9, (this.top + bottom) / 2);
-        context.rotate(-Math.PI / 2);
-        context.textAlign = 'center';
-        context.fillText(y.label, 0, 0, bottom - this.top);
-        context.restore();
+            this.brush.text(y.values[i], this.left - 6, this.box({x: 0, y: i}).top + this.cell.height / 2,
+                            'right', 'middle', width / 3);
+        this.brush.upright(y.label, 9, (this.top + bottom) / 2, bottom - this.top);
     }
 
     drawCursor(context) {
@@ -154,7 +139,7 @@ class HeatMap {
             return;
         const {left, top} = this.box(this.cursor);
 
-        context.strokeStyle = this.ink.ink;
+        context.strokeStyle = this.brush.ink.ink;
         context.lineWidth = 2;
         context.strokeRect(left, top, this.cell.width - 1, this.cell.height - 1);
     }

@@ -5,9 +5,15 @@
 #include <string.h>
 
 #include "../../base/file_save.h"
+#include "../../base/looks.h"
 #include "../../base/page_hash.h"
 #include "page_data.h"
 #include "page_parts.h"
+
+struct page {
+    json_t *data;
+    char *style;
+};
 
 /* --- text ------------------------------------------------------------------------------------- */
 
@@ -48,10 +54,10 @@ static int page_json(const char *json, size_t size, void *to)
 
 /* Permissions: the page may run its own scripts and use its own style. It may not fetch
  * anything. */
-static void page_policy(FILE *to)
+static void page_policy(const char *style, FILE *to)
 {
     fputs("default-src 'none'; base-uri 'none'; form-action 'none'; style-src", to);
-    hil_page_hash(page_style, to);
+    hil_page_hash(style, to);
     fputs("; script-src", to);
     for (unsigned i = 0; page_script(i); i++)
         hil_page_hash(page_script(i), to);
@@ -91,7 +97,7 @@ static void page_title(const json_t *data, FILE *to)
 }
 
 /* The template has a comment at the place of each part. */
-static int page_part(const char *name, size_t length, const json_t *data, FILE *to)
+static int page_part(const char *name, size_t length, const struct page *page, FILE *to)
 {
     static const char *const names[] = {"policy", "title", "style", "verdicts", "data", "scripts"};
     unsigned i = 0;
@@ -100,28 +106,27 @@ static int page_part(const char *name, size_t length, const json_t *data, FILE *
         i++;
     switch (i) {
     case 0:
-        page_policy(to);
+        page_policy(page->style, to);
         return 0;
     case 1:
-        page_title(data, to);
+        page_title(page->data, to);
         return 0;
     case 2:
-        fprintf(to, "<style>%s</style>", page_style);
+        fprintf(to, "<style>%s</style>", page->style);
         return 0;
     case 3:
-        page_verdicts(data, to);
+        page_verdicts(page->data, to);
         return 0;
     case 4:
-        return json_dump_callback(data, page_json, to, JSON_COMPACT) ? -EIO : 0;
+        return json_dump_callback(page->data, page_json, to, JSON_COMPACT) ? -EIO : 0;
     default:
         page_scripts(to);
         return 0;
     }
 }
 
-static int page_print(const void *report, FILE *to)
+static int page_print(const void *page, FILE *to)
 {
-    const json_t *data = report;
     static const char begin[] = "<!--", end[] = "-->";
     const char *at = page_template, *part;
     int rc = 0;
@@ -129,7 +134,7 @@ static int page_print(const void *report, FILE *to)
     for (; !rc && (part = strstr(at, begin)); at = strstr(part, end) + strlen(end)) {
         fwrite(at, 1, (size_t)(part - at), to);
         part += strlen(begin);
-        rc = page_part(part, (size_t)(strstr(part, end) - part), data, to);
+        rc = page_part(part, (size_t)(strstr(part, end) - part), page, to);
     }
     fputs(at, to);
     return rc;
@@ -139,14 +144,16 @@ static int page_print(const void *report, FILE *to)
 
 int hil_page_write(const char *const *dirs, unsigned count, const char *path, FILE *messages)
 {
-    json_t *data = NULL;
-    int rc = hil_page_data(&data, dirs, count, messages);
+    struct page page = {0};
+    int rc = hil_page_data(&page.data, dirs, count, messages);
 
     if (rc)
         return rc;
-    rc = hil_file_save(path, page_print, data);
+    page.style = hil_looks_style(page_style);
+    rc = page.style ? hil_file_save(path, page_print, &page) : -ENOMEM;
     if (rc)
         fprintf(messages, "%s: %s\n", path, strerror(-rc));
-    json_decref(data);
+    free(page.style);
+    json_decref(page.data);
     return rc;
 }

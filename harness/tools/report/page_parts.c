@@ -6,13 +6,14 @@
 
 EMBED(page_template, "harness/tools/report/report.html");
 EMBED(page_style, "harness/tools/report/report.css");
-EMBED(script_dom, "harness/tools/report/dom.js");
-EMBED(script_numbers, "harness/tools/report/numbers.js");
-EMBED(script_csv, "harness/tools/report/csv.js");
-EMBED(script_curve, "harness/tools/report/curve.js");
+EMBED(script_dom, "harness/tools/page/dom.js");
+EMBED(script_numbers, "harness/tools/page/numbers.js");
+EMBED(script_csv, "harness/tools/page/csv.js");
+EMBED(script_curve, "harness/tools/page/curve.js");
 EMBED(script_unpack, "harness/tools/report/unpack.js");
-EMBED(script_canvas, "harness/tools/report/canvas.js");
-EMBED(script_axis, "harness/tools/report/axis.js");
+EMBED(script_paint, "harness/tools/page/paint.js");
+EMBED(script_curve_paths, "harness/tools/page/curve_paths.js");
+EMBED(script_axis, "harness/tools/page/axis.js");
 EMBED(script_gestures, "harness/tools/report/gestures.js");
 EMBED(script_plot, "harness/tools/report/plot.js");
 EMBED(script_tables, "harness/tools/report/tables.js");
@@ -25,9 +26,10 @@ EMBED(script_report, "harness/tools/report/report.js");
 const char *page_script(unsigned i)
 {
     static const char *const scripts[] = {
-        script_dom,    script_numbers, script_csv,          script_curve, script_unpack,
-        script_canvas, script_axis,    script_gestures,     script_plot,  script_heat_map,
-        script_tables, script_figures, script_distribution, script_sweep, script_report};
+        script_dom,         script_numbers,      script_csv,      script_curve,
+        script_curve_paths, script_unpack,       script_paint,    script_axis,
+        script_gestures,    script_plot,         script_heat_map, script_tables,
+        script_figures,     script_distribution, script_sweep,    script_report};
 
     return i < sizeof scripts / sizeof scripts[0] ? scripts[i] : NULL;
 }

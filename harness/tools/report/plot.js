@@ -1,7 +1,7 @@
 'use strict';
 
 /*
- * A plot of curves on a canvas. It does not depend on the rest of the page.
+ * A plot of curves on a canvas (page/paint.js). It does not depend on the rest of the page.
  *
  *      new Plot(parent, {label, x: {label, unit, log, whole: [from, to], counts},
  *                        y: {label, unit, log, floor, counts},
@@ -46,6 +46,8 @@ class Plot {
     build(parent) {
         this.canvas = element('canvas');
         this.over = element('canvas', {class: 'over'});
+        this.brush = new Paint(this.canvas, 2);
+        this.brushOver = new Paint(this.over, 2);
         this.tip = element('div', {class: 'tip', hidden: true});
         this.area = element('div', {class: 'plot-area', tabindex: 0, role: 'group',
                                     'aria-roledescription': 'plot', 'aria-label': this.words()},
@@ -138,23 +140,16 @@ class Plot {
             [this.y.from, this.y.to] = [low, high * 2];
             return;
         }
-        const least = Math.max(Math.abs(low), Math.abs(high)) * 1e-6 || 1;
-        const room = Math.max(0.06 * (high - low), high - low < least ? least : 0);
+        const room = Math.max(0.06 * (high - low), Axis.roomOfConstant(low, high));
         [this.y.from, this.y.to] = [Math.max(low - room, this.y.floor), high + room];
     }
 
     /* --- drawing ------------------------------------------------------------------------------ */
 
     colourOf(one) {
-        const {faint, curve_light: light, curve_saturation: saturation} = this.ink;
-        const hues = [211, 25, 145, 340, 265, 180, 50, 0];
-        const many = one.colour === undefined && this.curves.length > hues.length;
-        const hue = many ? one.number * 360 / this.curves.length
-                         : hues[(one.colour ?? one.number) % hues.length];
+        const {ink} = this.brush;
 
-        if (one.ink && !one.dashed)
-            return this.ink[one.ink];
-        return one.dashed ? faint : `hsl(${Math.round(hue)} ${saturation} ${light})`;
+        return one.dashed ? ink.faint : one.ink ? ink[one.ink] : this.brush.colourOf(one.colour ?? one.number);
     }
 
     /* A plot far from the screen is drawn when it comes near, or when nothing changes any more. */
@@ -177,70 +172,38 @@ class Plot {
         if (this.area.clientWidth === 0)
             return;
         this.isStale = false;
-        const {context, width, height} = fitCanvas(this.canvas, this.area);
+        const {brush, x, y} = this;
 
-        this.ink = inkOf(this.area, 'ink', 'faint', 'grid', 'mark', 'bad', 'good', 'curve-light',
-                         'curve-saturation');
-        this.x.start = plotRoom.left;
-        this.x.stop = width - plotRoom.right;
-        this.y.start = height - plotRoom.bottom;
-        this.y.stop = plotRoom.top;
+        brush.begin(this.area);
+        x.start = plotRoom.left;
+        x.stop = brush.width - plotRoom.right;
+        y.start = brush.height - plotRoom.bottom;
+        y.stop = plotRoom.top;
         this.fitY();
-        this.drawAxes(context);
-        context.save();
-        context.beginPath();
-        context.rect(this.x.start, this.y.stop, this.x.stop - this.x.start,
-                     this.y.start - this.y.stop);
-        context.clip();
-        this.marks.forEach((mark) => this.drawMark(context, mark));
-        this.shown().forEach((one) => this.drawCurve(context, one));
-        context.restore();
-        this.drawMarkTexts(context);
-        this.curves.forEach((one) => one.swatch.style.background = this.colourOf(one));
+        brush.axisX(x, y.stop, y.start, x.title());
+        brush.axisY(y, x.start, x.stop, y.title());
+        brush.inside(x, y, () => {
+            this.marks.forEach((mark) => this.drawMark(mark));
+            this.shown().forEach((one) => this.drawCurve(one));
+        });
+        this.drawMarkTexts();
+        this.curves.forEach((one) => this.paintSwatch(one));
         this.drawCursor();
     }
 
-    drawAxes(context) {
-        const {ink, grid} = this.ink;
+    paintSwatch(one) {
+        const colour = this.colourOf(one);
 
-        context.font = '12px system-ui, sans-serif';
-        context.fillStyle = ink;
-        context.strokeStyle = grid;
-        context.lineWidth = 1;
-        context.textAlign = 'center';
-        context.textBaseline = 'top';
-        for (const tic of this.x.tics((this.x.stop - this.x.start) / 90)) {
-            const at = Math.round(this.x.pixel(tic.value)) + 0.5;
-            this.line(context, at, this.y.start, at, this.y.stop);
-            context.fillText(tic.text, at, this.y.start + 5);
-        }
-        context.fillText(this.x.title(), (this.x.start + this.x.stop) / 2, this.y.start + 21);
-        context.textAlign = 'right';
-        context.textBaseline = 'middle';
-        for (const tic of this.y.tics((this.y.start - this.y.stop) / 40)) {
-            const at = Math.round(this.y.pixel(tic.value)) + 0.5;
-            this.line(context, this.x.start, at, this.x.stop, at);
-            context.fillText(tic.text, this.x.start - 6, at, this.x.start - 20);
-        }
-        context.save();
-        context.translate(11, (this.y.start + this.y.stop) / 2);
-        context.rotate(-Math.PI / 2);
-        context.textAlign = 'center';
-        context.fillText(this.y.title(), 0, 0, this.y.start - this.y.stop);
-        context.restore();
-    }
-
-    line(context, x1, y1, x2, y2) {
-        context.beginPath();
-        context.moveTo(x1, y1);
-        context.lineTo(x2, y2);
-        context.stroke();
+        one.swatch.style.background =
+            one.dashed ? `repeating-linear-gradient(to right, ${colour} 0 .35rem, transparent 0 .55rem)` : colour;
     }
 
     /* --- marks -------------------------------------------------------------------------------- */
 
     markColour({kind}) {
-        return ['fault', 'failure', 'missed', 'limit'].includes(kind) ? this.ink.bad : this.ink.mark;
+        const {bad, good, mark} = this.brush.ink;
+
+        return ['fault', 'failure', 'missed', 'limit'].includes(kind) ? bad : kind === 'window' ? good : mark;
     }
 
     /* Marks that may be numerous are small, with their text under the cursor. */
@@ -248,35 +211,29 @@ class Plot {
         return kind === 'missed' || kind === 'note';
     }
 
-    drawMark(context, mark) {
-        const from = this.x.pixel(mark.from), to = this.x.pixel(mark.to ?? mark.from);
+    drawMark(mark) {
+        const {context} = this.brush, from = this.x.pixel(mark.from), to = this.x.pixel(mark.to ?? mark.from);
         const height = this.y.start - this.y.stop;
 
-        context.strokeStyle = context.fillStyle = this.markColour(mark);
+        context.fillStyle = this.markColour(mark);
         if (this.isSmall(mark)) {
             const top = mark.kind === 'note' ? this.y.stop : this.y.start - 6;
             context.fillRect(from, top, Math.max(1, to - from), 6);
             return;
         }
-        context.save();
         context.globalAlpha = 0.13;
         context.fillRect(from, this.y.stop, to - from, height);
-        context.restore();
-        if (mark.kind === 'window')
-            return;
-        context.save();
-        context.setLineDash([4, 4]);
-        this.line(context, from, this.y.start, from, this.y.stop);
-        context.restore();
+        context.globalAlpha = 1;
+        if (mark.kind !== 'window')
+            this.brush.dashed(from, this.y.start, from, this.y.stop, this.markColour(mark));
     }
 
     /* Above the plot, as far as there is room; limits come first. */
-    drawMarkTexts(context) {
+    drawMarkTexts() {
+        const {context} = this.brush;
         const texts = this.marks.filter((one) => one.text && !this.isSmall(one));
         const taken = [];
 
-        context.textAlign = 'left';
-        context.textBaseline = 'bottom';
         for (const mark of texts.toSorted((a, b) => (b.kind === 'limit') - (a.kind === 'limit'))) {
             const at = Math.max(this.x.pixel(mark.from), this.x.start);
             const end = at + context.measureText(mark.text).width;
@@ -285,7 +242,7 @@ class Plot {
                 taken.some((one) => at < one.end + 10 && end + 10 > one.at))
                 continue;
             context.fillStyle = this.markColour(mark);
-            context.fillText(mark.text, at, this.y.stop - 2);
+            this.brush.text(mark.text, at, this.y.stop - 2, 'left', 'bottom');
             taken.push({at, end});
         }
     }
@@ -299,83 +256,15 @@ class Plot {
 
     /* --- curves ------------------------------------------------------------------------------- */
 
-    drawCurve(context, one) {
-        const [from, to] = one.curve.seen(this.x.from, this.x.to);
-        const line = new Path2D(), band = new Path2D();
+    drawCurve(one) {
+        const {curve} = one, colour = this.colourOf(one);
+        const [from, to] = one.dots ? curve.seen(this.x.from, this.x.to) : [0, 0];
 
-        context.strokeStyle = context.fillStyle = this.colourOf(one);
-        if (one.dots) {
-            for (let i = from; i < to; i++)
-                this.dot(context, this.x.pixel(one.curve.x[i]), one.curve.low[i], 4);
-            return;
-        }
-        for (let i = from; i < to;)
-            i = this.trace(one.curve, i, to, line, band);
-        context.lineWidth = one === this.nearest ? 2.5 : 1.4;
-        context.lineJoin = context.lineCap = 'round';
-        context.setLineDash(one.dashed ? [6, 4] : []);
-        context.save();
-        context.globalAlpha = 0.35;
-        context.fill(band);
-        context.restore();
-        context.stroke(line);
-        context.setLineDash([]);
-    }
-
-    /* Draws the blocks that begin in the pixel of block i: several blocks as a vertical line
-     * between their extremes, a wide block as a band. Returns the first remaining block. */
-    trace(curve, i, to, line, band) {
-        const pixel = Math.floor(this.x.pixel(curve.x[i]));
-        const next = Math.max(i + 1, Math.min(to, curve.after(this.x.value(pixel + 1))));
-
-        if (next - i > 2)
-            this.traceMany(curve, i, next, pixel + 0.5, line);
-        else
-            for (let k = i; k < next; k++)
-                this.traceBlock(curve, k, line, band);
-        return next;
-    }
-
-    join(curve, i, line, x, y) {
-        if (!curve.apart[i])
-            line.lineTo(x, y);
-        line.moveTo(x, y);
-    }
-
-    middle(curve, i) {
-        return this.y.pixel((curve.low[i] + curve.high[i]) / 2);
-    }
-
-    traceMany(curve, i, next, x, line) {
-        const {low, high} = curve.range(i, next);
-
-        this.join(curve, i, line, x, this.middle(curve, i));
-        line.moveTo(x, this.y.pixel(low) + 0.3);
-        line.lineTo(x, this.y.pixel(high) - 0.3);
-        line.moveTo(x, this.middle(curve, next - 1));
-    }
-
-    traceBlock(curve, i, line, band) {
-        const x = this.x.pixel(curve.x[i]), end = this.x.pixel(curve.end[i]);
-        const low = this.y.pixel(curve.low[i]), high = this.y.pixel(curve.high[i]);
-
-        this.join(curve, i, line, x, this.middle(curve, i));
-        if (curve.isPoint(i)) {
-            line.lineTo(Math.max(end, x + 0.01), low);
-            return;
-        }
-        if (end - x < 1.5) {
-            line.moveTo(x, low);
-            line.lineTo(x, high);
-            line.moveTo(x, (low + high) / 2);
-            return;
-        }
-        band.rect(x, high, end - x, low - high);
-        line.moveTo(x, low);
-        line.lineTo(end, low);
-        line.moveTo(x, high);
-        line.lineTo(end, high);
-        line.moveTo(end, (low + high) / 2);
+        for (let i = from; i < to; i++)
+            this.brush.dot(this.x.pixel(curve.x[i]), this.y.pixel(curve.low[i]), 4, colour);
+        if (!one.dots)
+            this.brush.stroke(new CurvePaths(curve, this.x, this.y), colour,
+                              {width: one === this.nearest ? 2.5 : 1.4, dashed: one.dashed});
     }
 
     /* --- the cursor --------------------------------------------------------------------------- */
@@ -424,7 +313,7 @@ class Plot {
     drawCursor(y = null) {
         if (this.isStale)
             return;
-        const {context, width} = fitCanvas(this.over, this.area);
+        const {brushOver: over} = this, context = over.begin(this.area);
         const one = this.nearest ?? this.shown()[0];
 
         this.tip.hidden = this.cursor === null || y === null || !one;
@@ -432,27 +321,20 @@ class Plot {
         if (this.cursor === null || this.cursor < this.x.from || this.cursor > this.x.to || !one)
             return;
         const at = this.x.pixel(this.cursor);
-        context.strokeStyle = this.ink.faint;
-        this.line(context, at, this.y.start, at, this.y.stop);
-        this.shown().forEach((shown) => this.drawDot(context, shown));
+        context.strokeStyle = over.ink.faint;
+        over.line(at, this.y.start, at, this.y.stop);
+        this.shown().forEach((shown) => this.drawDot(shown));
         if (!this.tip.hidden)
-            this.placeTip(one, at, y, width);
+            this.placeTip(one, at, y, over.width);
     }
 
-    drawDot(context, one) {
+    drawDot(one) {
         const i = one.curve.at(this.cursor);
         const x = Math.min(Math.max(this.x.pixel(this.cursor), this.x.pixel(one.curve.x[i])),
                            this.x.pixel(one.curve.end[i]));
 
-        context.fillStyle = this.colourOf(one);
         for (const value of new Set([one.curve.low[i], one.curve.high[i]]))
-            this.dot(context, x, value, 3);
-    }
-
-    dot(context, x, value, radius) {
-        context.beginPath();
-        context.arc(x, this.y.pixel(value), radius, 0, 2 * Math.PI);
-        context.fill();
+            this.brushOver.dot(x, this.y.pixel(value), 3, this.colourOf(one));
     }
 
     placeTip(one, x, y, width) {
@@ -483,7 +365,7 @@ class Plot {
         if (!selected)
             return;
         context.globalAlpha = 0.2;
-        context.fillStyle = this.ink.mark;
+        context.fillStyle = this.brushOver.ink.mark;
         context.fillRect(selected.from, this.y.stop, selected.to - selected.from,
                          this.y.start - this.y.stop);
         context.globalAlpha = 1;

@@ -145,12 +145,12 @@ function distributionParts(sweep) {
 /* --- maps ------------------------------------------------------------------------------------- */
 
 const stateOfVerdict = {passed: 'good', valid: 'good', failed: 'bad', error: 'bad',
-                        inconclusive: 'doubt'};
+                        inconclusive: 'faint'};
 
 function mapCell(measure, figure, unit, {x, y, runs: [run]}) {
     const value = figureValue(run, measure, figure);
-    const text = Number.isFinite(value) ? digits(Math.abs(value) < 1e-9 ? 0 : value, 3) : '';
-    const said = value === Infinity ? 'does not settle' : withUnit(digits(value), unit);
+    const text = Number.isFinite(value) ? shownNumber(value, 3) : '';
+    const said = value === Infinity ? 'does not settle' : withUnit(shownNumber(value), unit);
 
     return {x, y, text, state: value === Infinity ? 'doubt' : 'none',
             value: Number.isFinite(value) ? value : undefined, say: `${said}; ${verdictOf(run)}`};

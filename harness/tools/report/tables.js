@@ -6,7 +6,7 @@ function table(heads, rows) {
     const kind = (value) => typeof value === 'number' ? 'number' : typeof value !== 'string' ? null
         : value.length <= 16 ? 'word' : value.length > 40 ? 'words' : null;
     const cell = (value) => element('td', {class: kind(value)},
-                                    typeof value === 'number' ? digits(value) : value ?? '-');
+                                    typeof value === 'number' ? shownNumber(value) : value ?? '-');
     const body = rows.map(({id, cells, state}) =>
         element('tr', {id, class: state}, cells.map(cell)));
 
@@ -102,7 +102,7 @@ function overshoot(measure, summary) {
     const after = eventAt(summary, measure?.overshoot_event);
 
     return measure?.overshoot_pct === undefined || measure.overshoot_pct === null ? '-'
-        : `${digits(measure.overshoot_pct)}${after ? ` after ${after}` : ''}`;
+        : `${shownNumber(measure.overshoot_pct)}${after ? ` after ${after}` : ''}`;
 }
 
 /* "2 of 3" limits kept; skipped and inconclusive ones do not count as kept. */
@@ -121,7 +121,7 @@ function runRow(run, i) {
         summary?.mode === 'realtime' ? 'real time' : summary?.mode, duration(summary?.elapsed_s),
         keptWords(summary?.limits),
         `${digits(worstMissed(summary ?? {}), 3)} %`, settling(measure, summary),
-        overshoot(measure, summary), withUnit(digits(measure?.pp, 3), measure?.unit)]};
+        overshoot(measure, summary), withUnit(shownNumber(measure?.pp, 3), measure?.unit)]};
 }
 
 function runsTable(runs) {
@@ -144,7 +144,7 @@ function boundOf({at_most: most, at_least: least, unit}) {
 
 function limitRow(limit, figure) {
     return {state: limit.verdict, cells: [
-        badge(limit.verdict), limit.name, limit.signal, withUnit(digits(limit.value), limit.unit),
+        badge(limit.verdict), limit.name, limit.signal, withUnit(shownNumber(limit.value), limit.unit),
         boundOf(limit), duration(limit.time_s ?? NaN), limit.words,
         limit.figure && figure(limit.figure)]};
 }

@@ -1,23 +1,27 @@
 #include "page.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "../../base/embed.h"
+#include "../../base/looks.h"
 #include "../../base/page_hash.h"
 
 EMBED(scope_head, "harness/tools/scope/page/head.html");
 EMBED(scope_body, "harness/tools/scope/page/body.html");
 EMBED(scope_style, "harness/tools/scope/page/scope.css");
-EMBED(scope_dom, "harness/tools/report/dom.js");
-EMBED(scope_numbers, "harness/tools/report/numbers.js");
-EMBED(scope_csv, "harness/tools/report/csv.js");
-EMBED(scope_axis, "harness/tools/report/axis.js");
+EMBED(scope_dom, "harness/tools/page/dom.js");
+EMBED(scope_numbers, "harness/tools/page/numbers.js");
+EMBED(scope_csv, "harness/tools/page/csv.js");
+EMBED(scope_axis, "harness/tools/page/axis.js");
 EMBED(scope_link, "harness/tools/scope/page/link.js");
 EMBED(scope_roll, "harness/tools/scope/page/roll.js");
 EMBED(scope_readings, "harness/tools/scope/page/readings.js");
 EMBED(scope_spectrum, "harness/tools/scope/page/spectrum.js");
 EMBED(scope_lanes, "harness/tools/scope/page/lanes.js");
-EMBED(scope_paint, "harness/tools/scope/page/paint.js");
+EMBED(scope_curve, "harness/tools/page/curve.js");
+EMBED(scope_curve_paths, "harness/tools/page/curve_paths.js");
+EMBED(scope_paint, "harness/tools/page/paint.js");
 EMBED(scope_screen, "harness/tools/scope/page/screen.js");
 EMBED(scope_parts, "harness/tools/scope/page/parts.js");
 EMBED(scope_chooser, "harness/tools/scope/page/chooser.js");
@@ -29,22 +33,24 @@ EMBED(scope_table, "harness/tools/scope/page/table.js");
 EMBED(scope_hand_out, "harness/tools/scope/page/hand_out.js");
 EMBED(scope_scope, "harness/tools/scope/page/scope.js");
 
-static const char *const scripts[] = {scope_dom,     scope_numbers, scope_csv,      scope_axis,
-                                      scope_link,    scope_roll,    scope_readings, scope_spectrum,
-                                      scope_lanes,   scope_paint,   scope_screen,   scope_parts,
-                                      scope_chooser, scope_trigger, scope_bars,     scope_nodes,
-                                      scope_tuning,  scope_table,   scope_hand_out, scope_scope};
+static const char *const scripts[] = {
+    scope_dom,      scope_numbers,  scope_csv,      scope_axis,    scope_link,        scope_roll,
+    scope_readings, scope_spectrum, scope_lanes,    scope_curve,   scope_curve_paths, scope_paint,
+    scope_screen,   scope_parts,    scope_chooser,  scope_trigger, scope_bars,        scope_nodes,
+    scope_tuning,   scope_table,    scope_hand_out, scope_scope};
 
 enum { SCRIPTS = sizeof scripts / sizeof scripts[0] };
 
 char *hil_scope_page(size_t *size)
 {
-    char *text = NULL;
-    FILE *to = open_memstream(&text, size);
+    char *text = NULL, *style = hil_looks_style(scope_style);
+    FILE *to = style ? open_memstream(&text, size) : NULL;
 
+    if (to)
+        fprintf(to, "%s<style>%s</style>\n%s", scope_head, style, scope_body);
+    free(style);
     if (!to)
         return NULL;
-    fprintf(to, "%s<style>%s</style>\n%s", scope_head, scope_style, scope_body);
     for (unsigned i = 0; i < SCRIPTS; i++)
         fprintf(to, "<script>%s</script>\n", scripts[i]);
     fputs("</html>\n", to);
@@ -53,16 +59,19 @@ char *hil_scope_page(size_t *size)
 
 char *hil_scope_policy(void)
 {
-    char *text = NULL;
+    char *text = NULL, *style = hil_looks_style(scope_style);
     size_t size;
-    FILE *to = open_memstream(&text, &size);
+    FILE *to = style ? open_memstream(&text, &size) : NULL;
 
+    if (to) {
+        fputs("default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+              "connect-src 'self'; img-src data:; style-src",
+              to);
+        hil_page_hash(style, to);
+    }
+    free(style);
     if (!to)
         return NULL;
-    fputs("default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-          "connect-src 'self'; img-src data:; style-src",
-          to);
-    hil_page_hash(scope_style, to);
     fputs("; script-src", to);
     for (unsigned i = 0; i < SCRIPTS; i++)
         hil_page_hash(scripts[i], to);

@@ -48,10 +48,10 @@ class Bars {
         if (!this.all || !width)
             return;
         const used = [...this.all.keys()].filter((i) => this.all[i] > 0);
-        const context = this.paint.begin(width, height);
+        const context = this.paint.begin(this.canvas);
         if (used.length === 0) {
             context.fillStyle = this.paint.ink.faint;
-            context.fillText('none yet', 4, height / 2);
+            this.paint.text('none yet', 4, height / 2, 'left', 'middle');
             return;
         }
         const from = Math.max(0, used[0] - 1), to = Math.min(this.all.length, used.at(-1) + 2);
@@ -74,15 +74,13 @@ class Bars {
         let free = 0;
 
         context.fillStyle = this.paint.ink.faint;
-        context.textAlign = 'left';
-        context.textBaseline = 'top';
         for (let i = from; i < to; i++) {
             const at = 4 + (i - from) * wide, text = shortTime(this.edges[i] * 1e-6);
             const end = at + context.measureText(text).width;
             if (at < free || end > this.paint.width)
                 continue;
             context.fillRect(at, bottom, 1, 3);
-            context.fillText(text, at + 2, bottom + 3);
+            this.paint.text(text, at + 2, bottom + 3, 'left', 'top');
             free = end + 14;
         }
     }

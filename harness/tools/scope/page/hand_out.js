@@ -48,11 +48,11 @@ function pngOfScreen(screen, title, done) {
                                     height: canvas.height + scale * (26 + 16 * traces.length)});
     const context = made.getContext('2d');
 
-    context.fillStyle = paint.ink.screen;
+    context.fillStyle = paint.ink.paper;
     context.fillRect(0, 0, made.width, made.height);
     context.drawImage(canvas, 0, 0);
     context.setTransform(scale, 0, 0, scale, 0, canvas.height);
-    context.font = '12px system-ui, sans-serif';
+    context.font = paintFont;
     context.fillStyle = paint.ink.faint;
     context.fillText(title, 12, 14);
     traces.forEach(({name, unit, colour}, i) => {

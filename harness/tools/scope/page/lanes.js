@@ -43,8 +43,7 @@ class Lanes {
 
     /* Rounds outwards, to about four steps of 1, 2 or 5. */
     static round(low, high) {
-        const least = Math.max(Math.abs(low), Math.abs(high)) * 1e-6 || 1;
-        const [from, to] = high - low < least ? [low - least, high + least] : [low, high];
+        const room = Axis.roomOfConstant(low, high), from = low - room, to = high + room;
         const rough = (to - from) / 4, power = 10 ** Math.floor(Math.log10(rough));
         const step = [1, 2, 5, 10].find((times) => times * power >= rough * 0.999) * power;
 

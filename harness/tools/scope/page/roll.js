@@ -45,6 +45,29 @@ class Roll {
         return {low, high};
     }
 
+    /* A line through the columns, each from its least to its greatest value. Columns with gaps of up
+     * to `hole` are joined, because a signal may have values in only some of the columns. */
+    path(from, to, width, hole, x, y) {
+        const path = new Path2D();
+        let before = -Infinity;
+
+        for (let column = Math.max(0, from); column < to; column++) {
+            const place = this.place(column);
+            if (place < 0)
+                continue;
+            const at = x.pixel((column + 0.5) * width);
+            const low = y.pixel(this.low[place]), high = y.pixel(this.high[place]);
+            if (column - before <= hole)
+                path.lineTo(at, low);
+            else
+                path.moveTo(at, low);
+            if (high !== low)
+                path.lineTo(at, high);
+            before = column;
+        }
+        return path;
+    }
+
     /* The columns as samples: the middle and the extremes of each, and whether these are all of its
      * values. */
     samples(from, to, width) {

@@ -5,7 +5,7 @@
  * cursors, and can zoom into a capture. Times in a roll are the run's; in a capture they count from
  * the trigger.
  */
-const screenRoom = {left: 64, right: 10, top: 8, bottom: 36};
+const screenRoom = {left: 64, right: 10, top: 8, bottom: 38};
 
 class Screen {
     constructor(parent) {
@@ -132,7 +132,7 @@ class Screen {
     draw(now) {
         const [width, height] = this.size;
 
-        this.paint.begin(width, height);
+        this.paint.begin(this.area);
         this.x.start = screenRoom.left;
         this.x.stop = width - screenRoom.right;
         this.lanes.place(screenRoom.top, height - screenRoom.bottom);
@@ -161,9 +161,7 @@ class Screen {
         const {context, ink, width, height} = this.paint;
 
         context.fillStyle = ink.faint;
-        context.textAlign = 'center';
-        context.font = '13px system-ui, sans-serif';
-        context.fillText(text, width / 2, height / 2);
+        this.paint.text(text, width / 2, height / 2, 'center', 'middle');
     }
 
     drawAxes(title) {
@@ -179,8 +177,11 @@ class Screen {
     drawLanes(pathOf) {
         for (const lane of this.lanes.lanes)
             this.paint.inside(this.x, lane.axis, () => {
-                for (const trace of lane.traces)
-                    this.paint.stroke(pathOf(trace, lane.axis), this.paint.colourOf(trace.colour));
+                for (const trace of lane.traces) {
+                    const paths = pathOf(trace, lane.axis);
+                    if (paths)
+                        this.paint.stroke(paths, this.paint.colourOf(trace.colour));
+                }
             });
     }
 
@@ -208,8 +209,7 @@ class Screen {
         this.drawMarks(0);
         this.drawLanes(({roll, period_s}, axis) => {
             const hole = 1 + 2.5 * (period_s ?? 0) / this.column_s;
-            return roll ? this.paint.roll(roll, from, to, this.column_s, hole, this.x, axis)
-                        : new Path2D();
+            return roll && {line: roll.path(from, to, this.column_s, hole, this.x, axis)};
         });
     }
 
@@ -225,9 +225,19 @@ class Screen {
         this.drawMarks(origin);
         this.drawLanes((trace, axis) => {
             const rows = traces.get(trace.name);
-            return rows ? this.paint.samples(rows.times, rows.values, this.x, axis, origin)
-                        : new Path2D();
+            if (rows)
+                rows.curve ??= Curve.ofSamples(rows.times, rows.values, origin);
+            return rows && this.pathsOf(rows.curve, axis, this.paint.colourOf(trace.colour));
         });
+    }
+
+    /* Samples that are far apart have dots. */
+    pathsOf(curve, axis, colour, x = this.x) {
+        const [from, to] = curve.seen(x.from, x.to);
+
+        for (let i = from; i < to && (to - from) * 8 < x.stop - x.start; i++)
+            this.paint.dot(x.pixel(curve.x[i]), axis.pixel(curve.low[i]), 1.5, colour);
+        return new CurvePaths(curve, x, axis);
     }
 
     fitLane(lane, now) {
@@ -267,10 +277,9 @@ class Screen {
             if (at < this.x.start || at > this.x.stop)
                 continue;
             this.paint.dashed(at, top, at, this.lanes.lanes.at(-1).axis.start, ink.faint);
+            const isRight = at > this.paint.width / 2;
             context.fillStyle = ink.ink;
-            context.textAlign = at > this.paint.width / 2 ? 'right' : 'left';
-            context.textBaseline = 'top';
-            context.fillText(text, at + (at > this.paint.width / 2 ? -4 : 4), top + 4);
+            this.paint.text(text, at + (isRight ? -4 : 4), top + 4, isRight ? 'right' : 'left', 'top');
         }
     }
 
@@ -324,7 +333,7 @@ class Screen {
 
         for (let i = from; i < to; i++)
             path.lineTo(x.pixel(valueAt(across.times, across.values, times[i])), y.pixel(values[i]));
-        this.paint.stroke(path, this.paint.colourOf(trace.colour));
+        this.paint.stroke({line: path}, this.paint.colourOf(trace.colour));
     }
 
     drawSpectrum() {
@@ -345,8 +354,9 @@ class Screen {
         this.paint.inside(x, y, () => {
             for (const {trace, found} of all) {
                 const at = Float64Array.from(found.amplitudes, (_, i) => i * found.step);
-                this.paint.stroke(this.paint.samples(at, found.amplitudes, x, y),
-                                  this.paint.colourOf(trace.colour));
+                const colour = this.paint.colourOf(trace.colour);
+                this.paint.stroke(this.pathsOf(Curve.ofSamples(at, found.amplitudes), y, colour, x),
+                                  colour);
             }
         });
     }

@@ -15,6 +15,11 @@ function digits(value, count = 6) {
     return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
+/* A number of a table or a map: what rounding left of zero is zero. */
+function shownNumber(value, count = 6) {
+    return digits(Math.abs(value ?? NaN) < 1e-9 ? 0 : value, count);
+}
+
 function withUnit(text, unit) {
     return unit && text !== '-' ? `${text} ${unit}` : text;
 }

@@ -16,6 +16,17 @@ class Curve {
             top = Curve.above(top);
     }
 
+    /* Of samples, each a point, at their times less `origin`. A sample that is not a number is left
+     * out, and parts its neighbours. */
+    static ofSamples(times, values, origin = 0) {
+        const kept = [...values.keys()].filter((i) => Number.isFinite(values[i]));
+        const x = Float64Array.from(kept, (i) => times[i] - origin);
+        const low = Float64Array.from(kept, (i) => values[i]);
+
+        return new Curve({x, end: x, low, high: low, rows: new Uint32Array(x.length).fill(1),
+                          apart: kept.map((i, k) => k === 0 || kept[k - 1] !== i - 1)});
+    }
+
     static above({low, high}) {
         const count = Math.ceil(low.length / 8);
         const above = {low: new Float64Array(count), high: new Float64Array(count)};

@@ -8,6 +8,14 @@ class Axis {
         Object.assign(this, {label, unit, log, floor, counts, from: 0, to: 1, start: 0, stop: 1});
     }
 
+    /* The room on either side of values that hardly differ: a constant is in the middle of a tenth
+     * of its size. */
+    static roomOfConstant(low, high) {
+        const size = Math.max(Math.abs(low), Math.abs(high));
+
+        return high - low < (size * 1e-6 || 1) ? 0.1 * size || 1 : 0;
+    }
+
     /* Values below the axis are placed at its beginning. */
     inner(value) {
         return this.log ? Math.log10(Math.max(value, 1e-12)) : value;
