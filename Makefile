@@ -86,11 +86,16 @@ HIL_SHARED := $(BUILD)/libhiloco.so.$(VERSION)
 PYTHON       := $(BUILD)/python/hiloco-$(VERSION).dist-info/METADATA
 PYTHON_FILES := $(wildcard harness/python/hiloco/*)
 
+# For editors; the scenarios of configs/ name the first one by its path from there. A program that
+# was compiled for another machine does not run here.
+SCHEMAS := $(if $(findstring --sysroot,$(CC)),,$(patsubst %,$(BUILD)/schema/%.json,scenario summary sweep))
+
 INSTALLED := $(SHARED) $(HIL_SHARED) $(BUILD)/installed/libloco.a $(BUILD)/libloco-sim.a
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
-all: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/loco-conform $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED) $(PYTHON)
+all: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/loco-conform $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED) $(PYTHON) \
+     $(SCHEMAS)
 
 $(BUILD)/libloco.a:    $(call objects,$(LOCO))
 $(BUILD)/libmodels.a:  $(call objects,$(MODELS))
@@ -131,6 +136,10 @@ $(PYTHON): harness/python/METADATA.in harness/python/entry_points.txt $(PYTHON_F
 	@cp harness/python/entry_points.txt $(@D)
 	@sed 's|@version@|$(VERSION)|' $< >$@
 
+$(BUILD)/schema/%.json: $(BUILD)/hiloco
+	@mkdir -p $(@D)
+	$< schema $* >$@.part && mv $@.part $@
+
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(NEEDED)
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
@@ -149,6 +158,9 @@ $(BUILD)/model_pages.txt: harness/models/pages.awk $(wildcard $(addsuffix /*.[ch
 	awk -f $^ > $@.part && mv $@.part $@
 $(call objects,harness/models/pages.c): $(BUILD)/model_pages.txt
 $(call objects,harness/models/pages.c): CPPFLAGS += -DHIL_MODEL_PAGES='"$(BUILD)/model_pages.txt"'
+
+# The schemas of results.
+$(BUILD)/obj/harness/commands/command_schema.o: $(wildcard harness/*/*_schema.json harness/*/*/*_schema.json)
 
 # It also contains the pages of the report and of the scope.
 SHARED_PAGE := $(wildcard harness/tools/page/*.js)
@@ -264,6 +276,9 @@ install: all $(INSTALLED)
 	install $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/loco-conform $(AT)/bin
 	install -m 755 $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED) $(AT)/lib/hiloco
 	install -m 644 configs/*.yaml configs/*.cir $(AT)/share/hiloco/configs
+	sed -i 's|$$schema=../build/|$$schema=../|' $(AT)/share/hiloco/configs/*.yaml
+	install -d $(AT)/share/hiloco/schema
+	install -m 644 $(SCHEMAS) $(AT)/share/hiloco/schema
 	install -m 644 $(wildcard channels/loco/*.h channels/loco/*.hpp) $(AT)/include/loco
 	install -m 644 $(wildcard channels/loco/fabric/*.h) $(AT)/include/loco/fabric
 	install -m 644 plants/model.h $(AT)/include/hiloco

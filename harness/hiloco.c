@@ -36,6 +36,7 @@ static const char help[] =
     "  check SCENARIO    check a scenario for mistakes\n"
     "  convert SCENARIO  print an older scenario in the language of today\n"
     "  models            list the models, or show the model of a file\n"
+    "  schema [WHAT]     print the JSON Schema of scenarios, or of results\n"
     "  export-fmu MODEL  export a model as an FMU, for other tools\n"
     "  doctor [SCENARIO] report settings of this machine that hurt a loop, and how to fix them\n"
     "\n"
@@ -59,7 +60,7 @@ static const struct {
     {"report", hil_command_report},   {"scope", hil_command_scope},
     {"set", hil_command_set},         {"control", hil_command_control},
     {"merge", hil_command_merge},     {"convert", hil_command_convert},
-    {"bode", hil_command_bode},
+    {"bode", hil_command_bode},       {"schema", hil_command_schema},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

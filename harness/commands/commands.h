@@ -25,6 +25,7 @@ int hil_command_compare(int argc, char **argv);
 int hil_command_check(int argc, char **argv);
 int hil_command_convert(int argc, char **argv);
 int hil_command_models(int argc, char **argv);
+int hil_command_schema(int argc, char **argv);
 int hil_command_export_fmu(int argc, char **argv);
 int hil_command_doctor(int argc, char **argv);
 int hil_command_top(int argc, char **argv);

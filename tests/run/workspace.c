@@ -65,11 +65,13 @@ static const char variable[] = "HILOCO_TEST_WORKSPACE";
 
 ReportHook(PRE_ALL)(struct criterion_test_set *tests)
 {
-    char path[TEMPORARY_SIZE];
+    char path[TEMPORARY_SIZE], written[TEMPORARY_SIZE + 16];
 
     (void)tests;
     cr_assert_not_null(temporary_folder(path));
     setenv(variable, path, 1);
+    snprintf(written, sizeof written, "%s/written", path);
+    cr_assert_eq(mkdir(written, 0700), 0);
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
@@ -83,9 +85,27 @@ static void remove_tree(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* All results that the tests' runs have written fit their schemas. */
+static bool results_fit(const char *folder, const char *name)
+{
+    char line[1000];
+
+    snprintf(line, sizeof line,
+             "export NODE_PATH=/usr/share/nodejs; '%s/hiloco' schema %s >'%s/schema.json' && "
+             "{ ! node -e 'require(\"ajv\")' 2>/dev/null || "
+             "find '%s/written' -name '*.%s.json' -exec "
+             "node tests/schema/validate.js '%s/schema.json' {} +; }",
+             getenv("HILOCO_BUILD") ? getenv("HILOCO_BUILD") : "build", name, folder, folder, name,
+             folder);
+    return system(line) == 0;
+}
+
 ReportHook(POST_ALL)(struct criterion_global_stats *stats)
 {
-    (void)stats;
+    if (!results_fit(getenv(variable), "summary") || !results_fit(getenv(variable), "sweep")) {
+        fprintf(stderr, "results of tests do not fit the schemas that hiloco schema prints\n");
+        stats->tests_failed++;
+    }
     remove_tree(getenv(variable));
 }
 
@@ -137,8 +157,24 @@ void workspace_open_for_real_time(void)
     skip_on_one_core();
 }
 
+/* Keeps what the test's runs have written, for POST_ALL. */
+static int keep_results(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    static unsigned kept;
+    const char *name = path + where->base;
+    char copy[400];
+
+    (void)status;
+    if (type != FTW_F || (strcmp(name, "summary.json") != 0 && strcmp(name, "sweep.json") != 0))
+        return 0;
+    snprintf(copy, sizeof copy, "%s/written/%d-%u.%s", workspace_shared, (int)getpid(), kept++,
+             name);
+    return link(path, copy) == 0 ? 0 : -1;
+}
+
 void workspace_close(void)
 {
+    cr_expect_eq(nftw(workspace, keep_results, 16, FTW_PHYS), 0);
     remove_tree(workspace);
 }
 
