@@ -249,11 +249,24 @@ Test(report, faults_and_events_of_nodes_are_marks)
 Test(report, causes_of_misses_are_those_that_the_trace_found)
 {
     run_into("run", limited);
-    write_text(in_workspace("run/trace.json"),
-               "{\"worst\": [{\"at_s\": 0.0123, \"core\": 1, \"first\": \"converter[1]\", "
-               "\"step\": 1230, \"misses\": 4, \"over_us\": 31.5, "
-               "\"most_of_it\": \"31.5 us before it began\", \"intruder\": \"kworker/1:2\"}]}");
+    write_text(
+        in_workspace("run/trace.json"),
+        "{\"worst\": [{\"at_s\": 0.0123, \"core\": 1, \"first\": \"converter[1]\", "
+        "\"step\": 1230, \"misses\": 4, \"over_us\": 31.5, "
+        "\"most_of_it\": \"31.5 us before it began\", \"intruder\": \"kworker/1:2\"}], "
+        "\"events\": 9, \"lost\": 0, \"round_trips\": [{\"asker\": \"controller\", \"answerer\": "
+        "\"converter[*]\", \"push_back_us\": {\"p50\": 17.5}}], \"over_time\": [{\"nodes\": "
+        "\"converter[*]\", \"late_us\": [[0.01, 3], [0.02, 0]], \"step_us\": [[0.01, 0.5]], "
+        "\"round_trip_us\": [], \"missed_by_us\": [[0.0123, 31.5]]}]}");
     struct browser *b = shown(report_of("run"));
+    char *curves =
+        browser_text(b, "[...document.querySelectorAll('.plot')].map(({plot}) => plot)"
+                        ".find(({label}) => label?.startsWith('converter[*]: the greatest'))"
+                        ".curves.map(({name, curve}) => `${name} ${[...curve.high]}`).join('; ')");
+
+    cr_expect_str_eq(curves, "late 3,0.001; step 0.5; missed by 31.5");
+    cr_expect(is_shown(b, "9 events, 0 lost"));
+    cr_expect(is_shown(b, "17.5"));
 
     cr_expect(is_shown(b, "31.5 us before it began"));
     cr_expect(is_shown(b, "kworker/1:2"));

@@ -334,6 +334,32 @@ static void expect_same(json_t *summary, const char *there, json_t *analysis, co
     }
 }
 
+static double greatest_of(const json_t *points)
+{
+    double greatest = 0;
+    size_t i;
+    json_t *point;
+
+    json_array_foreach(points, i, point)
+    {
+        const double value = json_number_value(json_array_get(point, 1));
+        greatest = value > greatest ? value : greatest;
+    }
+    return greatest;
+}
+
+/* The greatest time in any moment is the greatest of all. */
+static void expect_course(json_t *analysis, unsigned array, const char *nodes, const char *time)
+{
+    json_t *over = json_array_get(json_at(analysis, "over_time"), array);
+    char path[80];
+
+    cr_assert_str_eq(json_string_value(json_at(over, "nodes")), nodes);
+    snprintf(path, sizeof path, "nodes.%.*s.%s.max", (int)strcspn(nodes, "["), nodes, time);
+    cr_expect_float_eq(greatest_of(json_at(over, time)), number_at(analysis, path), 0.001, "%s",
+                       path);
+}
+
 Test(tracing, the_analysis_agrees_with_the_summary)
 {
     const char *out = in_workspace("out");
@@ -349,6 +375,9 @@ Test(tracing, the_analysis_agrees_with_the_summary)
     expect_same(summary, "nodes.converter.step_us", analysis, "nodes.converter.step_us");
     expect_same(summary, "links.0.age_us", analysis, "nodes.converter.input_age_us");
     expect_same(summary, "links.1.age_us", analysis, "nodes.controller.input_age_us");
+    expect_course(analysis, 0, "controller", "late_us");
+    expect_course(analysis, 0, "controller", "step_us");
+    expect_course(analysis, 1, "converter[*]", "late_us");
     json_t *round = json_array_get(json_at(analysis, "round_trips"), 0);
     expect_same(summary, "links.1.round_trip_us", round, "round_trip_us");
     cr_expect_str_eq(json_string_value(json_at(round, "asker")), "controller");

@@ -21,15 +21,16 @@ EMBED(script_heat_map, "harness/tools/report/heat_map.js");
 EMBED(script_distribution, "harness/tools/report/distribution.js");
 EMBED(script_sweep, "harness/tools/report/sweep.js");
 EMBED(script_figures, "harness/tools/report/figures.js");
+EMBED(script_traced, "harness/tools/report/traced.js");
 EMBED(script_report, "harness/tools/report/report.js");
 
 const char *page_script(unsigned i)
 {
     static const char *const scripts[] = {
-        script_dom,         script_numbers,      script_csv,      script_curve,
-        script_curve_paths, script_unpack,       script_paint,    script_axis,
-        script_gestures,    script_plot,         script_heat_map, script_tables,
-        script_figures,     script_distribution, script_sweep,    script_report};
+        script_dom,      script_numbers, script_csv,     script_curve,        script_curve_paths,
+        script_unpack,   script_paint,   script_axis,    script_gestures,     script_plot,
+        script_heat_map, script_tables,  script_figures, script_distribution, script_sweep,
+        script_traced,   script_report};
 
     return i < sizeof scripts / sizeof scripts[0] ? scripts[i] : NULL;
 }

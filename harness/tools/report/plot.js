@@ -9,8 +9,8 @@
  *                        marks: [{from, to, text, kind}]})
  *
  * An axis with `counts` has tics at whole numbers only; `floor` is the beginning of the y axis. A
- * curve's `ink` is a colour name of the style sheet, such as `good`; a curve with `dots` has no
- * lines.
+ * curve's `ink` is a colour name of the style sheet, such as `good`; a curve with `dots` has
+ * dots of this radius and no lines.
  *
  * Dragging zooms to the range that was dragged over; with shift, or with the middle button, it
  * moves the view. When the plot has the focus, the wheel zooms, and keys do all of these. A touch
@@ -261,7 +261,7 @@ class Plot {
         const [from, to] = one.dots ? curve.seen(this.x.from, this.x.to) : [0, 0];
 
         for (let i = from; i < to; i++)
-            this.brush.dot(this.x.pixel(curve.x[i]), this.y.pixel(curve.low[i]), 4, colour);
+            this.brush.dot(this.x.pixel(curve.x[i]), this.y.pixel(curve.low[i]), one.dots, colour);
         if (!one.dots)
             this.brush.stroke(new CurvePaths(curve, this.x, this.y), colour,
                               {width: one === this.nearest ? 2.5 : 1.4, dashed: one.dashed});

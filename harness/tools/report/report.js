@@ -186,6 +186,7 @@ async function drawReport({hiloco, made, runs, sweeps: told}) {
         sectionOfRuns('Faults', alone, faultsPart),
         sectionOfRuns('What happened at the nodes', alone, notesPart),
         alone.some((run) => run.record?.histograms?.length) ? timing : null,
+        sectionOfRuns('In the trace', alone, tracedPart),
         sectionOfRuns('Worst misses', alone, missesPart),
         sectionOfRuns('Whether the run can be believed', alone,
                       ({summary}) => summary?.validity && validityTable(summary.validity)),
@@ -196,6 +197,7 @@ async function drawReport({hiloco, made, runs, sweeps: told}) {
                 element('p', {class: 'faint'},
                         'The record, trace.h5, has every row; hiloco export writes it as text.')),
     ].filter(Boolean));
+    alone.forEach((run) => run.drawTraced?.());
     if (timing.isConnected) {
         drawHistograms(timing, alone);
         timing.append(...eachRun(alone, timingPart));

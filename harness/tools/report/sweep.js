@@ -249,8 +249,8 @@ function pathPart(sweep) {
                 x: {label: 'run', whole: [0.5, tried.length + 0.5], counts: true},
                 y: {label: key.words, unit: key.unit},
                 curves: [curve('tried', {dashed: true}, () => true),
-                         curve('passes', {ink: 'good', dots: true}, passes),
-                         curve('fails', {ink: 'bad', dots: true}, (verdict) => !passes(verdict))]})};
+                         curve('passes', {ink: 'good', dots: 4}, passes),
+                         curve('fails', {ink: 'bad', dots: 4}, (verdict) => !passes(verdict))]})};
 }
 
 function bisectionParts(sweep) {

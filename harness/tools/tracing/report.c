@@ -7,7 +7,7 @@
 
 #include "../../base/json_file.h"
 
-enum { WORST = 10, WHERE_BYTES = 240 };
+enum { WORST = 10, WHERE_BYTES = 240, OVER_TIME = 8 };
 
 static const double quantiles[] = {0.5, 0.99, 0.999, 0.9999, 1};
 enum { QUANTILES = sizeof quantiles / sizeof quantiles[0] };
@@ -343,12 +343,65 @@ static json_t *round_trips(const struct hil_analysis *a)
     return all;
 }
 
+/* --- JSON: times over time -------------------------------------------------------------------- */
+
+/* Adds the points of a course: [time, value], the time being the middle of the column. */
+static json_t *course(json_t *all, const struct hil_course *c)
+{
+    for (unsigned k = 0; k < 2 * HIL_COURSE_COLUMNS; k++)
+        if (c->greatest[k] != UINT64_MAX)
+            json_array_append_new(all, json_pack("[f, f]",
+                                                 ((double)k + 0.5) * (double)c->column_ns * 1e-9,
+                                                 us(c->greatest[k])));
+    return all;
+}
+
+static json_t *misses_over_time(const struct hil_analysis *a, const struct hil_traced_array *array)
+{
+    struct hil_course over;
+
+    hil_course_init(&over);
+    for (size_t i = 0; i < a->stretch_count; i++) {
+        const struct hil_stretch *s = &a->stretches[i];
+        if (a->loops.arrays[s->loop->array] == array)
+            hil_course_add(&over, s->from_ns - a->start_ns, s->worst_over_ns);
+    }
+    return course(json_array(), &over);
+}
+
+static json_t *rounds_over_time(const struct hil_analysis *a, const struct hil_traced_array *array)
+{
+    json_t *all = json_array();
+
+    for (unsigned k = 0; k < a->rounds.trip_count; k++)
+        if (a->loops.arrays[a->rounds.trips[k]->asker] == array)
+            course(all, &a->rounds.trips[k]->course);
+    return all;
+}
+
+/* Of the first arrays, as in the figures: a report must stay small. */
+static json_t *over_time(const struct hil_analysis *a)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < a->loops.count && json_array_size(all) < OVER_TIME; i++) {
+        const struct hil_traced_array *array = hil_loops_array(&a->loops, i);
+        if (array && array->figures.steps)
+            json_array_append_new(all, json_pack("{s:s, s:o, s:o, s:o, s:o}", "nodes", array->words,
+                                                 "late_us", course(json_array(), &array->late),
+                                                 "step_us", course(json_array(), &array->duration),
+                                                 "round_trip_us", rounds_over_time(a, array),
+                                                 "missed_by_us", misses_over_time(a, array)));
+    }
+    return all;
+}
+
 int hil_report_write(const struct hil_analysis *a, const char *path)
 {
-    json_t *root =
-        json_pack("{s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "events", whole(a->events), "lost",
-                  whole(a->lost), "kernel", hil_kernel_any(&a->kernel), "nodes", nodes(a), "worst",
-                  worst(a), "intruders", tally(a), "round_trips", round_trips(a));
+    json_t *root = json_pack("{s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "events", whole(a->events),
+                             "lost", whole(a->lost), "kernel", hil_kernel_any(&a->kernel), "nodes",
+                             nodes(a), "worst", worst(a), "intruders", tally(a), "round_trips",
+                             round_trips(a), "over_time", over_time(a));
 
     if (!root)
         return -ENOMEM;
