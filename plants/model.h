@@ -114,6 +114,12 @@ enum { HIL_QUANTITIES_MAX = 4096 };
 /* Logs one line. Any thread may call it, but not in every step, as it may make system calls. */
 typedef void hil_log_fn(void *arg, const char *line);
 
+/* What a component counts about its steps; it only adds. The summary of the run shows it. */
+struct hil_counts {
+    uint64_t unresolved; /* steps whose outputs may be wrong: the run is not valid */
+    uint64_t unprepared; /* steps that made what should have been ready, and so took longer */
+};
+
 /* The argument of create(). It belongs to the caller and is valid only during the call. */
 struct hil_config {
     uint32_t size;  /* sizeof(struct hil_config) of the harness */
@@ -129,7 +135,8 @@ struct hil_config {
     uint32_t index;                /* place in an array of components, from 0 */
     hil_log_fn
         *warn; /* like log, with log_arg, for what went not quite well; NULL: nobody listens */
-    hil_log_fn *note; /* likewise, for what is only worth knowing */
+    hil_log_fn *note;          /* likewise, for what is only worth knowing */
+    struct hil_counts *counts; /* valid until destroy(); NULL: nobody listens */
 };
 
 enum hil_model_kind {

@@ -9,11 +9,14 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Costs of a component's steps: step(), and apply() before it. One writer. */
+#include "../../plants/model.h"
+
+/* Costs of a component's steps: step(), and apply() before it; and what it counts. One writer. */
 struct hil_cost {
     uint64_t steps, sum_ns, max_ns;
     uint64_t over;     /* steps that took longer than the period */
     uint64_t apply_ns; /* time of apply() since the last step */
+    struct hil_counts counts;
 };
 
 static inline void hil_cost_add(struct hil_cost *cost, uint64_t ns, uint64_t period_ns)

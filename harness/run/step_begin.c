@@ -48,8 +48,11 @@ static int begin_component(struct hil_step *s, struct step_part *p)
         .index = p->config->is.index,
         .warn = begin_warn,
         .note = begin_note,
+        .counts = p->cost ? &p->cost->counts : NULL,
     };
 
+    if (p->cost)
+        p->cost->counts = (struct hil_counts){0};
     p->mgr = s->node->mgr;
     p->safe = p->config->safe;
     p->failed = p->rests = p->stale = false;

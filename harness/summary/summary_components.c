@@ -30,15 +30,17 @@ static json_t *component(const struct hil_summary *sum, unsigned i)
 
     hil_instance_name(&c->is, name);
     hil_node_name(sum->scenario->system, c->node, node);
-    json_t *entry = json_pack(
-        "{s:s, s:s, s:s, s:s?, s:o}", "component", name, "model", c->model->name, "node", node,
-        "not_real_time", hil_model_not_real_time(c->model), "steps", summary_whole(cost->steps));
+    json_t *entry =
+        json_pack("{s:s, s:s, s:s, s:s?, s:o, s:o}", "component", name, "model", c->model->name,
+                  "node", node, "not_real_time", hil_model_not_real_time(c->model), "steps",
+                  summary_whole(cost->steps), "unresolved", summary_whole(cost->counts.unresolved));
     if (sum->scenario->mode == HIL_VIRTUAL) /* in virtual time the summary must be reproducible */
         return entry;
     json_object_set_new(entry, "step_us", of_steps(mean_ns(cost) * 1e-3, max_ns(cost) * 1e-3));
     json_object_set_new(entry, "share_of_period",
                         of_steps(mean_ns(cost) / period_ns, max_ns(cost) / period_ns));
     json_object_set_new(entry, "longer_than_period", summary_whole(cost->over));
+    json_object_set_new(entry, "unprepared", summary_whole(cost->counts.unprepared));
     return entry;
 }
 
@@ -91,6 +93,7 @@ static struct hil_cost add_up(const struct hil_summary *sum, const struct hil_ar
         all.steps += one->steps;
         all.sum_ns += one->sum_ns;
         all.over += one->over;
+        all.counts.unprepared += one->counts.unprepared;
         all.max_ns = one->max_ns > all.max_ns ? one->max_ns : all.max_ns;
         *share += (double)one->sum_ns / (double)s->nodes[c->node].timing.period_ns;
     }
@@ -114,6 +117,8 @@ static void print_cost(const struct hil_summary *sum, const struct hil_array *ar
     if (all.over)
         fprintf(to, "; %llu of %llu steps longer than it", (unsigned long long)all.over,
                 (unsigned long long)all.steps);
+    if (all.counts.unprepared)
+        fprintf(to, "; %llu made what was not ready", (unsigned long long)all.counts.unprepared);
     fputc('\n', to);
 }
 

@@ -339,6 +339,24 @@ static void judge_numbers(struct trial *t)
                 (unsigned long long)count, t->bounds->bad_inputs, link);
 }
 
+/* Steps whose outputs may be wrong, by what the components themselves found. */
+static void judge_components(struct trial *t)
+{
+    const struct hil_system *s = t->scenario->system;
+    char name[HIL_SIGNAL_NAME_BYTES] = "";
+    uint64_t count = 0;
+
+    for (unsigned i = 0; i < s->component_count; i++) {
+        const uint64_t steps = t->state->costs[i].counts.unresolved;
+        if (!name[0] && steps)
+            hil_instance_name(&s->components[i].is, name);
+        count += steps;
+    }
+    give_reason(add_check(t, "unresolved", (double)count, 0),
+                "%llu step%s could not be resolved, the first of them of %.200s; allowed: none",
+                (unsigned long long)count, count == 1 ? "" : "s", name);
+}
+
 static void judge_faults(struct trial *t)
 {
     const struct hil_system *s = t->scenario->system;
@@ -440,6 +458,7 @@ void hil_validity_judge(struct hil_verdict *verdict, const struct hil_scenario *
     judge_lost_time(&t);
     judge_inputs(&t);
     judge_numbers(&t);
+    judge_components(&t);
     judge_faults(&t);
     judge_record(&t, dropped);
     judge_machine(&t);

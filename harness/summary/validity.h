@@ -13,7 +13,7 @@
 #include "../run/state.h"
 #include "../scenario/scenario.h"
 
-enum { HIL_CHECKS_MAX = 10, HIL_REASON_BYTES = 600 };
+enum { HIL_CHECKS_MAX = 11, HIL_REASON_BYTES = 600 };
 
 struct hil_check {
     const char *name; /* name of the bound under `validity` in the scenario */

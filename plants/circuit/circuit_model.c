@@ -18,8 +18,10 @@ struct component {
     struct cir_assembly *circuit;
     struct cir_tuner *tuner;     /* NULL: there are no parameters */
     double *parameters, *inputs; /* as they are set; the inputs' defaults */
-    hil_log_fn *log;
+    hil_log_fn *log, *warn;      /* warn may be NULL */
     void *log_arg;
+    struct hil_counts *counts; /* may be NULL */
+    bool real_time, warned;
 };
 
 /* --- a component ------------------------------------------------------------------------------ */
@@ -60,8 +62,8 @@ static int component_open(struct component *c, const struct hil_config *config)
         config->log(config->log_arg, text);
         return rc;
     }
-    if (config->real_time)
-        cir_pool_fill(&c->circuit->stage.pool);
+    if (config->real_time && !config->trial)
+        cir_stage_prepare(&c->circuit->stage);
     if (d->parameters.count && !config->trial)
         rc = cir_tuner_open(&c->tuner, c->circuit, c->parameters, c->inputs, config->real_time,
                             config->log, config->log_arg);
@@ -78,7 +80,10 @@ static int component_create(void **self, const struct hil_config *config)
     struct component *c = made;
     c->model = (const struct cir_model *)config->model;
     c->log = config->log;
+    c->warn = config->warn;
     c->log_arg = config->log_arg;
+    c->counts = config->counts;
+    c->real_time = config->real_time;
     rc = component_open(c, config);
     if (rc)
         component_destroy(made);
@@ -99,6 +104,27 @@ static int component_output(const void *self, const double *in, double *out)
     return 0;
 }
 
+/* Counts what the period needed beyond what it should. The first time is also told. */
+static void count(struct component *c, const struct cir_stage *stage)
+{
+    char line[200];
+
+    if (c->counts && c->real_time && cir_stage_makes(stage))
+        c->counts->unprepared++;
+    if (!stage->unresolved)
+        return;
+    if (c->counts)
+        c->counts->unresolved++;
+    if (c->warn && !c->warned) {
+        snprintf(line, sizeof line,
+                 "at %.9f s its diodes changed too often, or no set of them was consistent: they "
+                 "stayed as they were",
+                 stage->start_s);
+        c->warn(c->log_arg, line);
+    }
+    c->warned = true;
+}
+
 static int component_step(void *self, uint64_t t_ns, const double *in, double *out)
 {
     struct component *c = self;
@@ -110,14 +136,11 @@ static int component_step(void *self, uint64_t t_ns, const double *in, double *o
     int rc = cir_stage_latch(stage, in);
     if (!rc)
         rc = cir_stage_advance(stage);
-    if (!rc && stage->unresolved)
-        rc = -EDOM;
     if (rc) {
-        c->log(c->log_arg, stage->unresolved
-                               ? "its diodes change too often, or no set of them is consistent"
-                               : "its network is singular");
+        c->log(c->log_arg, "its network is singular");
         return rc;
     }
+    count(c, stage);
     cir_assembly_output(c->circuit, in, out);
     return 0;
 }

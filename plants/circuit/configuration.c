@@ -363,7 +363,20 @@ static double root_of_energy(const struct cir_network *n, unsigned element)
     return sqrt(n->netlist->elements[element].value);
 }
 
-/* A rung may be no longer than a sixth of the period of a mode that rings. */
+/* The fastest sine of the sources, in radians a second. */
+static double fastest_sine(const struct cir_network *n)
+{
+    double hertz = 0;
+
+    for (unsigned i = 0; i < n->netlist->element_count; i++) {
+        const struct cir_element *e = &n->netlist->elements[i];
+        if (cir_is_source(e) && e->wave.kind == CIR_SINE && !n->is_gate[i])
+            hertz = fmax(hertz, e->wave.hertz);
+    }
+    return 2 * M_PI * hertz;
+}
+
+/* A rung may be no longer than a sixth of the period of a sine, or of a mode that rings. */
 static unsigned longest_rung(struct cir_maker *m)
 {
     const struct cir_network *n = m->network;
@@ -378,7 +391,7 @@ static unsigned longest_rung(struct cir_maker *m)
                     m->rates[(unsigned)row * n->w_count + (unsigned)column] * root_of_energy(n, i) /
                     root_of_energy(n, k);
         }
-    const double ringing = cir_ringing(m->modes, states, m->mode_work);
+    const double ringing = fmax(cir_ringing(m->modes, states, m->mode_work), fastest_sine(n));
     while (rung + 1 < m->rung_count && ringing * m->rung_s[rung] > M_PI / 3)
         rung++;
     return rung;

@@ -16,8 +16,7 @@
 #include <string.h>
 
 enum {
-    EVENTS_MOST = 1000,  /* in a period, before diodes are let go past their instants */
-    TRIALS_MOST = 50000, /* likewise, beside those that the longest rung needs */
+    TRIALS_EACH = 50, /* rungs for each event that a period may have, before diodes stay */
     FLIPS_TOGETHER = 3,
     FLIPS_MOST = 400,
     PATIENCE = 16,              /* flips after which the tolerance doubles */
@@ -113,9 +112,19 @@ static uint64_t near_threshold(const struct cir_stage *s)
     return bits;
 }
 
+/* Doubles the tolerance. If it becomes more than rounding can explain, a diode does contradict both
+ * of its states. */
+static void widen(struct cir_stage *s)
+{
+    s->tolerance *= 2;
+    s->unresolved += s->tolerance > s->widest;
+}
+
 int cir_resolve(struct cir_stage *s, uint64_t on_threshold)
 {
     for (int i = 0; i < FLIPS_MOST; i++) {
+        if (i > 0 && cir_stage_makes(s) >= s->makes_most)
+            break;
         if (!s->now || s->now->key != s->key)
             s->now = cir_pool_get(&s->pool, s->key, s->now);
         if (!s->now)
@@ -128,7 +137,7 @@ int cir_resolve(struct cir_stage *s, uint64_t on_threshold)
             return 0;
         }
         if (i % PATIENCE == PATIENCE - 1 && i < WIDENINGS * PATIENCE)
-            s->tolerance *= 2; /* by rounding a diode may contradict both of its states */
+            widen(s); /* by rounding a diode may contradict both of its states */
         on_threshold |= bits & near_threshold(s);
         s->key ^= bits;
     }
@@ -242,7 +251,7 @@ static int change(struct cir_stage *s, uint64_t crossed, uint64_t first)
     s->key ^= crossed;
     const int rc = cir_resolve(s, first);
     if (s->key == before)
-        s->tolerance *= 2;
+        widen(s);
     return rc;
 }
 
@@ -409,9 +418,7 @@ static enum course glide(struct cir_stage *s, double end_s, int *rc)
 
 /* --- to an instant ---------------------------------------------------------------------------- */
 
-/* When a period needs too much, diodes are let go until its end: the configuration stays,
- * and that is counted. */
-static int hold_on(struct cir_stage *s, double target_s)
+int cir_hold_on(struct cir_stage *s, double target_s)
 {
     const unsigned last = s->pool.maker.rung_count - 1;
 
@@ -438,6 +445,12 @@ static unsigned choose_rung(const struct cir_stage *s, double left_s, unsigned l
     return rung < last ? rung : last;
 }
 
+static bool needs_too_much(const struct cir_stage *s)
+{
+    return s->events >= s->events_most || cir_stage_makes(s) >= s->makes_most ||
+           s->trials >= (uint64_t)TRIALS_EACH * s->events_most + ((uint64_t)2 << s->now->longest);
+}
+
 int cir_advance_to(struct cir_stage *s, double target_s)
 {
     const unsigned last = s->pool.maker.rung_count - 1;
@@ -448,8 +461,8 @@ int cir_advance_to(struct cir_stage *s, double target_s)
     int rc = 0;
 
     while (!rc && s->at_s < target_s) {
-        if (s->events >= EVENTS_MOST || s->trials >= TRIALS_MOST + (2u << s->now->longest))
-            return hold_on(s, target_s);
+        if (needs_too_much(s))
+            return cir_hold_on(s, target_s);
         const double end_s = lesser(target_s, violated_s), left_s = end_s - s->at_s;
         if (left_s <= smooth_s) {
             const enum course course = glide(s, end_s, &rc);

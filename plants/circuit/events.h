@@ -11,4 +11,8 @@ int cir_resolve(struct cir_stage *s, uint64_t on_threshold);
 /* Advances to a later instant of the period, between which only diodes change. Returns likewise. */
 int cir_advance_to(struct cir_stage *s, double target_s);
 
+/* Lets all diodes stay as they are until a later instant, and counts that: the way of a period that
+ * needs too much. Returns likewise. */
+int cir_hold_on(struct cir_stage *s, double target_s);
+
 #endif

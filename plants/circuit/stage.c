@@ -4,11 +4,19 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "events.h"
 
 /* A test is 0 below this share of the greatest voltage or current. */
 #define ROUNDING 1e-12
+
+/* The share that is more than rounding can make of it. */
+#define EXACT 1e-7
+
+/* What a period may need in virtual time, where only what never ends is too much, and in real time.
+ */
+enum { EVENTS_MOST = 200000, MAKES_MOST = 200000, TIMED_EVENTS_MOST = 1000, TIMED_MAKES_MOST = 16 };
 
 static void *allocate(struct cir_stage *s, size_t count, size_t size)
 {
@@ -19,6 +27,9 @@ static const struct cir_element *element(const struct cir_stage *s, unsigned i)
 {
     return &s->network->netlist->elements[i];
 }
+
+/* How long a rehearsal may be, in periods of the loop and in time. */
+enum { REHEARSED_PERIODS = 2000, REHEARSAL_MS = 100 };
 
 /* --- edges of switches ------------------------------------------------------------------------ */
 
@@ -242,6 +253,7 @@ static void set_tolerance(struct cir_stage *s)
     for (unsigned i = n->moving_count + n->ramp_count; i < n->w_count; i++)
         greatest = fmax(greatest, fabs(s->w[i]));
     s->tolerance = ROUNDING * greatest;
+    s->widest = EXACT * greatest;
 }
 
 /* --- the stage -------------------------------------------------------------------------------- */
@@ -297,7 +309,8 @@ int cir_stage_open(struct cir_stage *s, const struct cir_network *network,
                    const struct cir_probe *probes, unsigned probe_count, double period_s,
                    const double *inputs, const struct cir_said *said)
 {
-    *s = (struct cir_stage){.network = network};
+    *s = (struct cir_stage){
+        .network = network, .events_most = EVENTS_MOST, .makes_most = MAKES_MOST};
     int rc = cir_pool_open(&s->pool, network, probes, probe_count, period_s);
     if (rc)
         return cir_say_no_memory(said);
@@ -334,7 +347,9 @@ int cir_stage_latch(struct cir_stage *s, const double *inputs)
     set_switches(s);
     set_tolerance(s);
     s->at_s = 0;
-    s->events = s->trials = 0;
+    s->events = s->unresolved = 0;
+    s->trials = 0;
+    s->made = s->pool.count;
     memcpy(s->trial, s->w, s->network->w_count * sizeof *s->w);
     return cir_resolve(s, 0);
 }
@@ -357,6 +372,16 @@ static void ring_all(struct cir_stage *s, double t_s)
     }
 }
 
+/* There are too many events: the others of the period all act at its end. */
+static int give_up(struct cir_stage *s)
+{
+    const double period_s = s->pool.maker.period_s, end_s = s->start_s + period_s;
+    const int rc = cir_hold_on(s, period_s);
+
+    ring_all(s, end_s - 2 * CIR_SAME_S(end_s));
+    return rc ? rc : cir_resolve(s, 0);
+}
+
 /* What is due at the end of the period is done at the beginning of the next: a sample on an edge
  * shows what was before it. */
 int cir_stage_advance(struct cir_stage *s)
@@ -373,6 +398,8 @@ int cir_stage_advance(struct cir_stage *s)
         const double target_s = fmax(next_s - s->start_s, 0);
         if (target_s >= period_s - same_s)
             return cir_advance_to(s, period_s);
+        if (s->events++ >= s->events_most)
+            return give_up(s);
         rc = cir_advance_to(s, target_s);
         if (rc)
             break;
@@ -384,11 +411,43 @@ int cir_stage_advance(struct cir_stage *s)
     return rc;
 }
 
+/* --- real time -------------------------------------------------------------------------------- */
+
+/* Runs from the present instant on, so that what is met then is made. */
+static void rehearse(struct cir_stage *s, const double *inputs)
+{
+    const clock_t end = clock() + REHEARSAL_MS * (CLOCKS_PER_SEC / 1000);
+    const double from_s = s->start_s;
+    int rc = 0;
+
+    for (unsigned n = 0; !rc && n < REHEARSED_PERIODS && clock() < end; n++) {
+        s->start_s = from_s + n * s->pool.maker.period_s;
+        rc = cir_stage_latch(s, inputs);
+        if (!rc)
+            rc = cir_stage_advance(s);
+    }
+}
+
+void cir_stage_prepare(struct cir_stage *s)
+{
+    const int64_t size = cir_stage_save(s, NULL, 0);
+    void *state = malloc((size_t)size);
+
+    cir_pool_fill(&s->pool);
+    if (state && s->network->gate_count + s->network->diode_count > CIR_FILLED) {
+        cir_stage_save(s, state, (size_t)size);
+        rehearse(s, s->inputs);
+        cir_stage_restore(s, state, (size_t)size);
+    }
+    free(state);
+    s->events_most = TIMED_EVENTS_MOST;
+    s->makes_most = TIMED_MAKES_MOST;
+}
+
 void cir_stage_continue(struct cir_stage *s, const struct cir_stage *from)
 {
     memcpy(s->w, from->w, s->network->state_count * sizeof *s->w);
     s->key = from->key;
-    s->unresolved = from->unresolved;
     s->start_s = from->start_s;
     s->at_s = from->at_s;
     for (unsigned i = 0; i < unit_count(s); i++) {
@@ -410,7 +469,7 @@ void cir_stage_output(const struct cir_stage *s)
 
 /* Then come w, the timers and the PWM units. */
 struct saved {
-    uint64_t key, unresolved;
+    uint64_t key;
     double start_s, at_s;
 };
 
@@ -427,7 +486,7 @@ static size_t saved_bytes(const struct cir_stage *s)
 
 int64_t cir_stage_save(const struct cir_stage *s, void *bytes, size_t size)
 {
-    const struct saved saved = {s->key, s->unresolved, s->start_s, s->at_s};
+    const struct saved saved = {s->key, s->start_s, s->at_s};
     char *to = bytes;
 
     if (size < saved_bytes(s))
@@ -459,7 +518,6 @@ int cir_stage_restore(struct cir_stage *s, const void *bytes, size_t size)
     memcpy(&saved, from, sizeof saved);
     from += sizeof saved;
     s->key = saved.key;
-    s->unresolved = saved.unresolved;
     s->start_s = saved.start_s;
     s->at_s = saved.at_s;
     memcpy(s->w, from, s->network->w_count * sizeof *s->w);

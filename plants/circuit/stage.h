@@ -32,11 +32,14 @@ struct cir_stage {
     double *floors;              /* of the diodes: how far each may be beyond its threshold */
     double *outputs;
     double tolerance;    /* of a test, from the size of w */
+    double widest;       /* a tolerance that is more than rounding */
     double start_s;      /* of the period under way */
     double at_s;         /* since then */
-    unsigned events;     /* in this period */
-    unsigned trials;     /* likewise: of rungs */
-    uint64_t unresolved; /* events after which no consistent configuration was found in time */
+    unsigned events;     /* in this period: edges, corners, and changes of diodes */
+    uint64_t trials;     /* likewise: of rungs */
+    unsigned unresolved; /* likewise: events after which diodes had to stay as they were */
+    unsigned made;       /* pool.count at its beginning */
+    unsigned events_most, makes_most;
     struct cir_block *blocks;
 };
 
@@ -46,6 +49,16 @@ int cir_stage_open(struct cir_stage *s, const struct cir_network *network,
                    const struct cir_probe *probes, unsigned probe_count, double period_s,
                    const double *inputs, const struct cir_said *said);
 void cir_stage_close(struct cir_stage *s);
+
+/* Makes it ready for real time: bounds what a period may need, and makes configurations before they
+ * are met. It is again where it was. */
+void cir_stage_prepare(struct cir_stage *s);
+
+/* The configurations that were made in this period. */
+static inline unsigned cir_stage_makes(const struct cir_stage *s)
+{
+    return s->pool.count - s->made;
+}
 
 /* Latches inputs at the beginning of a period, before cir_stage_advance(). Returns 0, or -EDOM if
  * the configuration is singular, which cannot be before a parameter changes. */

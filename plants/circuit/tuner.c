@@ -45,7 +45,7 @@ static int make(struct cir_tuner *t, const double *parameters, struct cir_assemb
     if (rc)
         t->log(t->log_arg, text);
     else if (t->real_time)
-        cir_pool_fill(&(*made)->stage.pool);
+        cir_stage_prepare(&(*made)->stage);
     return rc;
 }
 

@@ -73,6 +73,32 @@ Test(circuits, with_a_pwm_unit_are_for_the_solver_alone)
                    "is for the solver of circuits alone");
 }
 
+/* --- what a step could not resolve ---------------------------------------------------------------
+ */
+
+/* A source of a negative resistance: the diode contradicts both of its states. */
+Test(circuits, that_cannot_be_resolved_make_a_run_not_valid)
+{
+    write_text(in_workspace("none.cir"),
+               "none\nI1 0 a pulse(1 -1 450u 1n 1n 1 2)\nG1 a 0 a 0 -1\nD1 a 0 d\n.model d d\n"
+               "*hiloco diode d: vf=0.5 ron=0.1 roff=1meg\n");
+    write_text(in_workspace("s.yaml"),
+               "name: none\nduration_s: 0.001\nmode: virtual\nnodes: {stage: {period_us: 100}}\n"
+               "components: {none: {model: ./none.cir, node: stage}}\n"
+               "record:\n  - {node: stage, signals: [none.v_a]}\n");
+    struct ended e =
+        run_command("hiloco run %s --out %s", in_workspace("s.yaml"), in_workspace("out"));
+
+    expect_status(&e, 3);
+    cr_expect(strstr(e.out, "NOT VALID: 5 steps could not be resolved, the first of them of none; "
+                            "allowed: none"),
+              "%s", e.out);
+    json_t *summary = summary_of(in_workspace("out"));
+    cr_expect_eq(number_at(summary, "validity.checks.unresolved.value"), 5);
+    json_decref(summary);
+    expect_said(&e, "none: at 0.000400000 s its diodes changed too often");
+}
+
 /* --- netlists for ngspice that declare nothing ------------------------------------------------ */
 
 Test(circuits, for_ngspice_may_declare_nothing)

@@ -463,6 +463,14 @@ Test(circuit_netlist, finds_a_diode_in_a_damped_oscillation)
                     7e-6, 7);
 }
 
+/* Each period ends at a crest of the source, when the voltage stands still. */
+Test(circuit_netlist, finds_a_diode_between_crests_of_a_source)
+{
+    expect_the_same("crests\nV0 1 0 sin(0 10 100k 0 0 90)\nD0 1 2 d0\nR0 2 0 10\nR1 2 3 1k\n"
+                    "C0 3 0 100n\n.model d0 d\n*hiloco diode d0: vf=0.7 ron=0.06 roff=30meg\n",
+                    100e-6, 100);
+}
+
 /* Behind the choke the diodes' voltages creep towards their thresholds, less than rounding at a
  * time. */
 Test(circuit_netlist, leaves_a_threshold_that_is_crossed_slowly)

@@ -46,12 +46,14 @@ static double difference(struct drawn *d, const struct cir_model *m, double peri
     static double got[STEPS_MOST][OUTPUTS_MOST], want[STEPS_MOST][OUTPUTS_MOST];
     const unsigned outputs = m->model.outputs.count, steps = (unsigned)(END_S / period_s);
     const double none[1] = {0};
+    struct hil_counts counts = {0};
     const struct hil_config config = {.size = sizeof config,
                                       .width = 1,
                                       .period_s = period_s,
                                       .parameters = none,
                                       .log = log_line,
-                                      .model = &m->model};
+                                      .model = &m->model,
+                                      .counts = &counts};
     double peak[OUTPUTS_MOST], worst = 0;
     void *self;
 
@@ -81,6 +83,7 @@ static double difference(struct drawn *d, const struct cir_model *m, double peri
                          (n + 1) * period_s, got[n][k], want[n][k]);
             }
     m->model.destroy(self);
+    cr_expect_eq(counts.unresolved, 0, "%s", d->text);
     return worst;
 }
 

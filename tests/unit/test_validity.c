@@ -166,6 +166,16 @@ Test(validity, lost_records)
     close_run();
 }
 
+/* A component says so itself. No bound allows it. */
+Test(validity, unresolved_steps)
+{
+    open_run(NULL);
+    state->costs[0].counts.unresolved = 2;
+    EXPECT_REASON(0,
+                  "2 steps could not be resolved, the first of them of control[0]; allowed: none");
+    close_run();
+}
+
 /* A machine that grants less may still do well enough, so the scenario must ask for this check. */
 Test(validity, degraded_scheduling)
 {
@@ -260,7 +270,7 @@ Test(validity, as_json)
     json_t *behind = json_object_get(json_object_get(v, "checks"), "behind_us");
     cr_expect(json_is_false(json_object_get(v, "valid")));
     cr_expect_eq(json_array_size(json_object_get(v, "reasons")), 1);
-    cr_expect_eq(json_object_size(json_object_get(v, "checks")), 10);
+    cr_expect_eq(json_object_size(json_object_get(v, "checks")), 11);
     cr_expect_eq(json_number_value(json_object_get(behind, "value")), 5000);
     cr_expect_eq(json_number_value(json_object_get(behind, "bound")), 1000);
     cr_expect(json_is_false(json_object_get(behind, "passed")));
