@@ -203,6 +203,36 @@ Test(sweep, a_list_is_one_value)
 
 /* A folder's name has neither blanks nor slashes; each point has a folder of its own all the same.
  */
+/* Values with units are numbers of the key's unit, also the ends of a range, and a draw. */
+Test(sweep, values_have_units)
+{
+    struct ended e =
+        run_command("hiloco sweep configs/quickstart.yaml --set duration_s=1ms --set "
+                    "nodes.controller.period_us=20us,0.04ms --set "
+                    "components.converter.parameters.inductance_h=47uH:0.057mH:10uH --out %s",
+                    in_workspace("out"));
+    const char *const expected[][2] = {
+        {"20", "4.7e-5"}, {"20", "5.7e-5"}, {"40", "4.7e-5"}, {"40", "5.7e-5"}};
+    json_t *index = index_of(in_workspace("out"));
+
+    expect_status(&e, 0);
+    cr_assert_eq(json_array_size(json_at(index, "points")), 4);
+    for (size_t i = 0; i < 4; i++)
+        for (size_t k = 0; k < 2; k++)
+            cr_expect_str_eq(
+                json_string_value(json_array_get(json_at(point_at(index, i), "values"), k + 1)),
+                expected[i][k]);
+    e = run_command("hiloco sweep configs/quickstart.yaml --set duration_s=1ms --runs 2 --set "
+                    "components.converter.parameters.load_ohm=2400mOhm~5%% --out %s",
+                    in_workspace("drawn"));
+    expect_status(&e, 0);
+    cr_expect_float_eq(json_number_value(json_at(
+                           json_object_get(json_at(index_of(in_workspace("drawn")), "drawn.keys"),
+                                           "components.converter.parameters.load_ohm"),
+                           "spread")),
+                       0.12, 1e-12);
+}
+
 Test(sweep, points_whose_values_look_alike_have_folders_of_their_own)
 {
     const char *out = in_workspace("out");

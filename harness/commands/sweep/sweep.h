@@ -75,6 +75,10 @@ int sweep_axis_add_step(struct sweep_axis *axis, double value);
 int sweep_check_step(const char *key, double value);
 void sweep_axis_free(struct sweep_axis *axis);
 
+/* The text after KEY= with each value that has a unit as a number without one, also in FROM:TO:STEP
+ * and in NOMINAL~SPREAD, where a percentage stays. The caller frees it. NULL: memory ran out. */
+char *sweep_without_units(const char *key, const char *text);
+
 /* Reads FROM:TO:STEP. Returns the number of steps, or 0 if the text is not such a range. */
 unsigned sweep_range_read(const char *text, double *from, double *step);
 

@@ -28,7 +28,12 @@ int sweep_make_bisection(struct sweep *s)
     const char *set = s->arguments->bisect, *equals = strchr(set, '=');
     struct sweep_bisection *b = &s->bisection;
 
-    b->steps = equals ? sweep_range_read(equals + 1, &b->from, &b->step) : 0;
+    char *key = strndup(set, equals ? (size_t)(equals - set) : 0);
+    char *range = key ? sweep_without_units(key, equals ? equals + 1 : "") : NULL;
+    if (range)
+        b->steps = sweep_range_read(range, &b->from, &b->step);
+    free(key);
+    free(range);
     if (b->steps == 0) {
         fprintf(stderr, "--bisect %s: KEY=FROM:TO:STEP is allowed\n", set);
         return -EINVAL;

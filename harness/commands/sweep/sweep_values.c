@@ -7,6 +7,7 @@
 
 #include "../../scenario/yaml/key_units.h"
 #include "../../scenario/yaml/scenario_schema.h"
+#include "../../scenario/yaml/value_units.h"
 #include "sweep.h"
 
 /* Finds the end of the value that begins here: a comma outside of brackets and quotes. */
@@ -92,6 +93,29 @@ unsigned sweep_range_read(const char *text, double *from, double *step)
     return steps >= 1 && steps < SWEEP_POINTS_MAX ? (unsigned)steps : 0;
 }
 
+char *sweep_without_units(const char *key, const char *text)
+{
+    const char *const unit = hil_scenario_unit(key);
+    char *made = NULL, number[SCENARIO_VALUE_BYTES];
+    size_t size;
+    FILE *to = open_memstream(&made, &size);
+
+    while (to && *text) {
+        const size_t length = strcspn(text, ",:~[]");
+        char *one = strndup(text, length);
+        const bool share = length > 0 && text[length - 1] == '%' && text[-1] == '~';
+        if (one && !share && scenario_value_convert(number, one, unit, NULL))
+            fputs(number, to);
+        else
+            fwrite(text, 1, length, to);
+        free(one);
+        text += length;
+        if (*text)
+            fputc(*text++, to);
+    }
+    return to && fclose(to) == 0 ? made : NULL;
+}
+
 /* Adds a value, or the values of a range. */
 static int sweep_axis_add_values(struct sweep_axis *axis, const char *begin, const char *end)
 {
@@ -148,19 +172,21 @@ int sweep_axis_read(struct sweep_axis *axis, const char *set)
         return -EINVAL;
     }
     axis->key = strndup(set, (size_t)(equals - set));
-    if (!axis->key)
+    char *values = axis->key ? sweep_without_units(axis->key, equals + 1) : NULL;
+    if (!values)
         return -ENOMEM;
-    int rc = sweep_draw_read(&axis->draw, axis->key, equals + 1);
+    int rc = sweep_draw_read(&axis->draw, axis->key, values);
     axis->drawn = rc > 0;
-    if (rc)
-        return axis->drawn ? 0 : rc;
-    for (const char *value = equals + 1; !rc;) {
+    for (const char *value = values; !rc;) {
         const char *end = sweep_value_end(value);
         rc = sweep_axis_add_values(axis, value, end);
         if (!*end)
             break;
         value = end + 1;
     }
+    free(values);
+    if (axis->drawn)
+        return 0;
     return rc ? rc : sweep_axis_check(axis);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../yaml/value_units.h"
 #include "general.h"
 
 /* --- numbers by a model's names ------------------------------------------------------------ */
@@ -18,14 +19,6 @@ struct component_block {
     const struct scenario_node *node;
     const char *table; /* whose names it has here: parameters may name inputs, too */
 };
-
-static const struct hil_quantities *component_table(const struct hil_model *m, const char *table)
-{
-    return strcmp(table, "parameters") == 0                       ? &m->parameters
-           : strcmp(table, "initial") == 0                        ? &m->states
-           : strcmp(table, "safe") == 0 && m->kind == HIL_SAMPLED ? &m->outputs
-                                                                  : &m->inputs;
-}
 
 static void component_wrong(const struct general *g, const struct component_block *b,
                             const struct scenario_node *node, const struct hil_quantity *q)
@@ -112,20 +105,20 @@ static int component_row_of(const struct component_block *b, const struct hil_mo
 {
     if (b->table != b->key && hil_quantity_find(&m->parameters, name) >= 0)
         return -1;
-    return hil_quantity_find(component_table(m, b->table), name);
+    return hil_quantity_find(scenario_block_table(m, b->table), name);
 }
 
 static bool component_knows(const struct component_block *b, const struct hil_model *m,
                             const char *name)
 {
-    return hil_quantity_find(component_table(m, b->key), name) >= 0 ||
+    return hil_quantity_find(scenario_block_table(m, b->key), name) >= 0 ||
            (component_names_inputs(b) && hil_quantity_find(&m->inputs, name) >= 0);
 }
 
 static void component_unknown(const struct general *g, const struct component_block *b,
                               const struct scenario_entry *entry, const struct hil_model *m)
 {
-    const struct hil_quantities *tables[] = {component_table(m, b->key), &m->inputs};
+    const struct hil_quantities *tables[] = {scenario_block_table(m, b->key), &m->inputs};
     const char *names[2 * HIL_QUANTITIES_MAX];
     char choice[SCENARIO_CHOICE_BYTES];
     unsigned count = 0;
@@ -174,7 +167,7 @@ static int component_take_entry(struct general *g, const struct component_block 
         }
         if (!given || row < 0) /* in an array with several models, another model may have it */
             continue;
-        const struct hil_quantities *table = component_table(m, b->table);
+        const struct hil_quantities *table = scenario_block_table(m, b->table);
         const struct hil_quantity *q = &table->at[row];
         if ((q->flags & HIL_WIDE && c->width > sizeof values / sizeof values[0]) ||
             !component_row(g, b, given, q, c->width, values))

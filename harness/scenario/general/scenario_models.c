@@ -9,6 +9,7 @@
 
 #include "../../base/names.h"
 #include "../../models/models.h"
+#include "../yaml/value_units.h"
 #include "scenario_files.h"
 
 /* --- settings -------------------------------------------------------------------------------- */
@@ -200,6 +201,20 @@ static int load_one(const struct loading *l, struct scenario_node *node,
     return 0;
 }
 
+/* Converts the component's values with a unit, for the model of this name. */
+static int load_units(const struct scenario_node *component, const char *name,
+                      const struct hil_settings *settings)
+{
+    const struct scenario_node *overrides = scenario_node_get(component, "overrides");
+    const struct hil_loaded *loaded = name ? hil_loaded_find(name, settings) : NULL;
+    const struct hil_model *m = loaded ? loaded->model : name ? hil_model_find(name) : NULL;
+    int rc = m ? scenario_model_convert(component, m) : 0;
+
+    for (size_t k = 0; m && overrides && !rc && k < overrides->count; k++)
+        rc = scenario_model_convert(overrides->entries[k].value, m);
+    return rc;
+}
+
 static int load_model(const struct loading *l, const struct scenario_entry *entry,
                       struct scenario_node *model)
 {
@@ -213,6 +228,8 @@ static int load_model(const struct loading *l, const struct scenario_entry *entr
         return rc;
     snprintf(what, sizeof what, "components.%.60s.model", entry->key);
     rc = load_one(l, model, &settings, scenario_node_get(entry->value, "settings"), what);
+    if (!rc)
+        rc = load_units(entry->value, model->text, &settings);
     scenario_settings_free(&settings);
     return rc;
 }

@@ -9,6 +9,9 @@
 /* A mapping's names, as scenario_name_fits() has them. */
 #define NAME_PATTERN "^[A-Za-z_][A-Za-z0-9_-]{0,63}$"
 
+/* A number with a unit, perhaps after a space. Which units there are, only the check knows. */
+#define VALUE_PATTERN "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)? ?[^-+0-9.,:~eExX ].*$"
+
 static json_t *schema_of(const cyaml_schema_value_t *value, const char *path);
 
 json_t *hil_json_schema_describe(json_t *schema, const char *doc, const char *unit)
@@ -33,9 +36,10 @@ static int schema_bound(json_t *schema, const char *name, double bound)
 
 json_t *hil_json_schema_number(const char *type, double min, double max, const char *unit)
 {
-    json_t *schema = json_pack("{s:[s]}", "type", type);
+    json_t *schema =
+        unit[0] ? json_pack("{s:[ss],s:s}", "type", type, "string", "pattern", VALUE_PATTERN)
+                : json_pack("{s:[s]}", "type", type);
 
-    (void)unit;
     if (schema && schema_bound(schema, "minimum", min) == 0 &&
         schema_bound(schema, "maximum", max) == 0)
         return schema;

@@ -6,18 +6,11 @@
 #include "../../models/models.h"
 #include "../../models/outside.h"
 #include "json_schema.h"
+#include "value_units.h"
 
 /* A component's blocks with a model's names. Its parameters may name inputs, too. */
 static const char *const blocks[] = {"parameters", "initial", "inputs", "safe"};
 enum { BLOCKS = sizeof blocks / sizeof blocks[0] };
-
-static const struct hil_quantities *table_of(const struct hil_model *m, const char *block)
-{
-    return strcmp(block, "parameters") == 0                       ? &m->parameters
-           : strcmp(block, "initial") == 0                        ? &m->states
-           : strcmp(block, "safe") == 0 && m->kind == HIL_SAMPLED ? &m->outputs
-                                                                  : &m->inputs;
-}
 
 /* A number; ~ for the model's own; or a list of these, with one for each component of an array, or
  * for each place of a wide row, or lists of lists for both. */
@@ -53,7 +46,7 @@ static json_t *block_schema(const struct hil_model *m, const char *block)
 {
     json_t *properties = json_object();
 
-    if (properties && add_quantities(properties, table_of(m, block)) == 0 &&
+    if (properties && add_quantities(properties, scenario_block_table(m, block)) == 0 &&
         (strcmp(block, "parameters") != 0 || add_quantities(properties, &m->inputs) == 0))
         return json_pack("{s:s,s:o,s:b}", "type", "object", "properties", properties,
                          "additionalProperties", 0);

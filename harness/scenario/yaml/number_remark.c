@@ -4,41 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/units.h"
 #include "scenario_report.h"
-
-/* "m" is milli in front of a unit. Units that are read whole, such as "us" or "mOhm", come first.
- */
-static bool remark_read_unit(struct hil_unit *unit, const char *text)
-{
-    static const char prefixes[] = "pnumkMG";
-    static const double factors[] = {1e-12, 1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9};
-    const char *prefix = *text ? strchr(prefixes, *text) : NULL;
-
-    if (hil_unit_read(unit, text))
-        return true;
-    if (!prefix || !hil_unit_read(unit, text + 1))
-        return false;
-    unit->factor *= factors[prefix - prefixes];
-    return true;
-}
-
-/* The number of `unit` that "20us" or "1 mH" stand for; NAN: they stand for none. */
-static double remark_in_unit(double value, const char *theirs, const char *unit)
-{
-    struct hil_unit from, to;
-
-    if (strcmp(theirs, unit) == 0)
-        return value;
-    if (!*unit || !*theirs || !remark_read_unit(&from, theirs) || !hil_unit_read(&to, unit) ||
-        memcmp(from.exponents, to.exponents, sizeof to.exponents) != 0 || from.offset != to.offset)
-        return NAN;
-    return value * from.factor / to.factor;
-}
+#include "value_units.h"
 
 void scenario_number_remark(const char *text, const char *unit, char remark[SCENARIO_REMARK_BYTES])
 {
-    char *end, *last;
+    char *end, *last, number[SCENARIO_VALUE_BYTES], why[SCENARIO_UNIT_WHY_BYTES];
 
     remark[0] = '\0';
     const double value = strtod(text, &end);
@@ -55,10 +26,6 @@ void scenario_number_remark(const char *text, const char *unit, char remark[SCEN
                  (int)(end - text < 20 ? end - text : 20), text, end + 1);
         return;
     }
-    if (*end == '\0')
-        return;
-    const double in_unit = remark_in_unit(value, end + strspn(end, " "), unit);
-    if (isfinite(in_unit))
-        snprintf(remark, SCENARIO_REMARK_BYTES, " (did you mean '%.9g'? Numbers are without units)",
-                 in_unit);
+    if (!scenario_value_convert(number, text, unit, why) && *why)
+        snprintf(remark, SCENARIO_REMARK_BYTES, " (%s)", why);
 }

@@ -18,6 +18,9 @@ int scenario_check(const struct scenario_node *root, struct scenario_report *rep
 bool scenario_name_fits(const char *name);
 extern const char scenario_names_allowed[];
 
+/* The length of the decimal number with which the text begins; 0: it begins with none. */
+size_t scenario_number_length(const char *text);
+
 /* Whether the text is exactly one decimal number. */
 bool scenario_is_number(const char *text);
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "value_units.h"
+
 enum { PATH_MAX_BYTES = 256 };
 
 /* Its place is that of the block in which it was missing. */
@@ -39,6 +41,11 @@ static int fill_named(struct scenario_node *node, const cyaml_schema_value_t *va
     return error;
 }
 
+static bool is_number(const cyaml_schema_value_t *value)
+{
+    return value->type == CYAML_FLOAT || value->type == CYAML_INT || value->type == CYAML_UINT;
+}
+
 static int fill_mapping(struct scenario_node *node, const cyaml_schema_value_t *value,
                         const char *path)
 {
@@ -56,6 +63,8 @@ static int fill_mapping(struct scenario_node *node, const cyaml_schema_value_t *
         struct scenario_node *present = scenario_node_get(node, field->key);
         if (error == 0 && present != NULL)
             error = fill(present, &field->value, child);
+        if (error == 0 && present != NULL && is_number(&field->value))
+            error = scenario_node_convert(present, key->unit);
     }
     return error;
 }

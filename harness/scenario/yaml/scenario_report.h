@@ -37,8 +37,8 @@ const char *scenario_article(const char *name);
 /* The one of `names` that the writer of `word` most likely meant; NULL when none is similar. */
 const char *scenario_near_miss(const char *word, const char *const *names, size_t count);
 
-/* The text after a text that is not a number of this unit: " (did you mean '20'?)" after "20us",
- * and the like; "" if nothing helps. */
+/* The text after a text that is not a number of this unit: " (did you mean '2.5'?)" after "2,5", or
+ * what is wrong with its unit; "" if nothing helps. */
 enum { SCENARIO_REMARK_BYTES = 120 };
 void scenario_number_remark(const char *text, const char *unit, char remark[SCENARIO_REMARK_BYTES]);
 

@@ -12,22 +12,27 @@
 #include "../../base/cpus.h"
 #include "scenario_check.h"
 
-/* Exactly a decimal number: not hexadecimal, which YAML 1.2 and strtod accept, nor .inf. */
+/* A decimal number: not hexadecimal, which YAML 1.2 and strtod accept, nor .inf. */
+size_t scenario_number_length(const char *text)
+{
+    const char *end = text + (*text == '+' || *text == '-');
+    size_t whole = strspn(end, "0123456789");
+    end += whole;
+    size_t fraction = *end == '.' ? strspn(end + 1, "0123456789") : 0;
+    end += *end == '.' ? 1 + fraction : 0;
+    if (whole + fraction == 0)
+        return 0;
+    if (*end != 'e' && *end != 'E')
+        return (size_t)(end - text);
+    const char *power = end + 1 + (end[1] == '+' || end[1] == '-');
+    size_t exponent = strspn(power, "0123456789");
+    return (size_t)((exponent > 0 ? power + exponent : end) - text);
+}
+
 bool scenario_is_number(const char *text)
 {
-    text += *text == '+' || *text == '-';
-    size_t whole = strspn(text, "0123456789");
-    text += whole;
-    size_t fraction = *text == '.' ? strspn(text + 1, "0123456789") : 0;
-    text += *text == '.' ? 1 + fraction : 0;
-    if (whole + fraction == 0)
-        return false;
-    if (*text != 'e' && *text != 'E')
-        return *text == '\0';
-    text += 1;
-    text += *text == '+' || *text == '-';
-    size_t exponent = strspn(text, "0123456789");
-    return exponent > 0 && text[exponent] == '\0';
+    size_t length = scenario_number_length(text);
+    return length > 0 && text[length] == '\0';
 }
 
 /* In libcyaml's notation, where a leading 0 would mean octal. */

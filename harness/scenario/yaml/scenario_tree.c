@@ -36,6 +36,7 @@ void scenario_node_free(struct scenario_node *node)
     }
     free(node->entries);
     free(node->text);
+    free(node->written);
     free(node);
 }
 
@@ -151,8 +152,9 @@ const char *scenario_node_describe(const struct scenario_node *node, char *buffe
         return "a list";
     if (scenario_node_empty(node))
         return "empty";
-    snprintf(buffer, size, "%s%.60s%s%s", node->plain ? "'" : "the text \"", node->text,
-             strlen(node->text) > 60 ? "..." : "", node->plain ? "'" : "\"");
+    const char *text = node->written != NULL ? node->written : node->text;
+    snprintf(buffer, size, "%s%.60s%s%s", node->plain ? "'" : "the text \"", text,
+             strlen(text) > 60 ? "..." : "", node->plain ? "'" : "\"");
     return buffer;
 }
 

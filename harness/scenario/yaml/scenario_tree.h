@@ -23,6 +23,7 @@ struct scenario_node {
     enum scenario_kind kind;
     struct scenario_place at;
     char *text;         /* for a scalar */
+    char *written;      /* the text with a unit, of which `text` is the number; NULL: it has none */
     bool plain;         /* written without quotes, as numbers and bools must be */
     size_t text_column; /* of the text's first character; 0: the file has the text in other words,
                          * on several lines or with escapes */

@@ -1,0 +1,32 @@
+/*
+ * Values with a unit: "10us" where a key is in us, "47uH" where one is in H. They become numbers
+ * without a unit before anything else reads them.
+ */
+#ifndef HIL_VALUE_UNITS_H
+#define HIL_VALUE_UNITS_H
+
+#include "../../models/models.h"
+#include "scenario_tree.h"
+
+enum { SCENARIO_VALUE_BYTES = 128, SCENARIO_UNIT_WHY_BYTES = 100 };
+
+/*
+ * Writes the value of a text such as "10us" or "-1.5 kV" as a decimal number of `unit`, without any
+ * rounding. Returns false if the text is not a number with a unit, or if that number cannot be
+ * written; `why`, unless it is NULL, then gets the reason, or "" if the text has no number.
+ */
+bool scenario_value_convert(char number[SCENARIO_VALUE_BYTES], const char *text, const char *unit,
+                            char why[SCENARIO_UNIT_WHY_BYTES]);
+
+/* Converts a scalar, or all scalars of a list and of lists in it. What is no value with a unit that
+ * fits stays, for the check. Returns 0 or -ENOMEM. */
+int scenario_node_convert(struct scenario_node *node, const char *unit);
+
+/* The table whose names the block of a component has: parameters, initial, inputs or safe. */
+const struct hil_quantities *scenario_block_table(const struct hil_model *m, const char *block);
+
+/* Converts the values in these blocks of a component, or of one of its overrides, that this model
+ * knows. Returns 0 or -ENOMEM. */
+int scenario_model_convert(const struct scenario_node *component, const struct hil_model *m);
+
+#endif
