@@ -276,6 +276,8 @@ install: all $(INSTALLED)
 	install $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/loco-conform $(AT)/bin
 	install -m 755 $(PROVIDER) $(BUILD)/hiloco-netlist $(FMU_SHARED) $(AT)/lib/hiloco
 	install -m 644 configs/*.yaml configs/*.cir $(AT)/share/hiloco/configs
+	install -d $(AT)/share/hiloco/circuits
+	install -m 644 plants/circuits/*.cir $(AT)/share/hiloco/circuits
 	sed -i 's|$$schema=../build/|$$schema=../|' $(AT)/share/hiloco/configs/*.yaml
 	install -d $(AT)/share/hiloco/schema
 	install -m 644 $(SCHEMAS) $(AT)/share/hiloco/schema

@@ -197,7 +197,7 @@ int hil_check_against(const char *oracle, const char *netlist, FILE *to, FILE *m
         fprintf(messages, "hiloco check: found --against %s; allowed: ngspice\n", oracle);
         return HIL_EXIT_USAGE;
     }
-    if (cir_model_load(&ours, netlist, &(struct cir_said){text, sizeof text})) {
+    if (cir_model_load(&ours, netlist, true, &(struct cir_said){text, sizeof text})) {
         fprintf(messages, "%s: %s\n", netlist, text);
         return HIL_EXIT_USAGE;
     }

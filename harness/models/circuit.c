@@ -37,7 +37,7 @@ static int circuit_load(struct hil_loaded *made, const struct hil_said *said)
     if (made->settings.count)
         return hil_say(said, -EINVAL, "%s is not a setting of a netlist; allowed: none",
                        made->settings.at[0].key);
-    int rc = cir_model_load(&model, made->name, &(struct cir_said){said->text, said->size});
+    int rc = cir_model_load(&model, made->name, false, &(struct cir_said){said->text, said->size});
     if (rc)
         return rc;
     rc = circuit_hash(&model->text, &made->hash, said);

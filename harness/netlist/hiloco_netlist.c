@@ -121,6 +121,19 @@ static double number(const char *text)
     return scale ? value * values[scale - scales] : value;
 }
 
+/* Whether the line "NAME A B external" is there, for the name at `text`. */
+static bool is_external(const char *text)
+{
+    char name[ELEMENT_BYTES], fourth[ELEMENT_BYTES];
+    const size_t length = strcspn(text, " \t");
+
+    for (unsigned i = 0; i < line_count; i++)
+        if (sscanf(lines[i], "%63s %*s %*s %63s", name, fourth) == 2 &&
+            strncasecmp(name, text, length) == 0 && !name[length])
+            return strcasecmp(fourth, "external") == 0;
+    return true;
+}
+
 /* "*hiloco ELEMENT: REST" */
 static void take_comment(char *text)
 {
@@ -129,7 +142,10 @@ static void take_comment(char *text)
     if (!colon)
         die("a line *hiloco %.60s has no ':'; allowed: *hiloco ELEMENT: ROW", text);
     *colon = '\0';
-    if (strncasecmp(text, "pwm ", 4) == 0 || strncasecmp(text, "gate ", 5) == 0)
+    const bool is_unit = strncasecmp(text, "pwm ", 4) == 0 || strncasecmp(text, "gate ", 5) == 0;
+    if (is_unit && !is_external(text + strcspn(text, " ") + 1))
+        return; /* its source has a time function */
+    if (is_unit)
         die("a line *hiloco %s is for the solver of circuits alone; allowed: the model without "
             "ngspice:, or sources of the netlist",
             text);
@@ -339,7 +355,7 @@ static void load_circuit(unsigned set, SendInitData *on_vectors)
             die("there is no memory for it");
     all[count++] = strdup(".end");
     ngSpice_Init(on_text, NULL, on_exit_asked, on_data, on_vectors, NULL, NULL);
-    ngSpice_Init_Sync(on_source, NULL, on_step, NULL, NULL);
+    ngSpice_Init_Sync(on_source, on_source, on_step, NULL, NULL);
     if (ngSpice_Circ(all))
         die("ngspice does not take it: %s", message);
 }

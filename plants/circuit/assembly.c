@@ -51,10 +51,11 @@ static int take_units(struct cir_assembly *a, const struct cir_said *said)
         for (unsigned k = 0; k < 2 && line->source[k]; k++) {
             const int found = cir_element_find(&a->netlist, line->source[k]);
             if (found < 0 || a->netlist.elements[found].kind != CIR_VOLTAGE_SOURCE ||
-                a->netlist.elements[found].wave.kind != CIR_EXTERNAL)
+                a->netlist.elements[found].wave.kind == CIR_PWM)
                 return cir_refuse(said, line->at,
-                                  "there is no voltage source %s that is external and of no other "
-                                  "unit; allowed: %s NODE NODE external",
+                                  "there is no voltage source %s that is of no other unit; "
+                                  "allowed: %s NODE NODE external, or with a time function for "
+                                  "ngspice",
                                   line->source[k], line->source[k]);
             a->netlist.elements[found].wave.kind = CIR_PWM;
             a->netlist.elements[found].wave.input = i;

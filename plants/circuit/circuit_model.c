@@ -323,7 +323,8 @@ static int name_model(struct cir_model *m, const char *path, const struct cir_sa
     return 0;
 }
 
-int cir_model_load(struct cir_model **model, const char *path, const struct cir_said *said)
+int cir_model_load(struct cir_model **model, const char *path, bool own_sources,
+                   const struct cir_said *said)
 {
     struct cir_model *m = calloc(1, sizeof *m);
 
@@ -335,7 +336,7 @@ int cir_model_load(struct cir_model **model, const char *path, const struct cir_
         rc = -EINVAL;
     }
     if (!rc)
-        rc = cir_declarations_read(&m->declarations, &m->text, said);
+        rc = cir_declarations_read(&m->declarations, &m->text, own_sources, said);
     if (!rc)
         rc = check_circuit(m, said);
     if (!rc)

@@ -17,9 +17,10 @@ struct cir_model {
     struct cir_block *blocks;
 };
 
-/* Reads a netlist, and checks that a component of it can be made with the defaults. Returns 0, or a
- * negative errno after a message. */
-int cir_model_load(struct cir_model **model, const char *path, const struct cir_said *said);
+/* Reads a netlist, and checks that a component of it can be made with the defaults. `own_sources`
+ * is as for cir_declarations_read(). Returns 0, or a negative errno after a message. */
+int cir_model_load(struct cir_model **model, const char *path, bool own_sources,
+                   const struct cir_said *said);
 void cir_model_unload(struct cir_model *model);
 
 #endif

@@ -381,14 +381,32 @@ static int read_declaration(struct cir_declarations *d, const struct cir_token *
     return read_element_row(&w, start, length);
 }
 
-int cir_declarations_read(struct cir_declarations *d, const struct cir_text *text,
+/* Whether a line is of a PWM unit whose gate has a time function in the netlist. */
+static bool is_of_own_source(const struct cir_text *text, const char *line)
+{
+    const char *name = line + strcspn(line, " \t");
+
+    if (strncasecmp(line, "pwm", 3) != 0 && strncasecmp(line, "gate", 4) != 0)
+        return false;
+    name += strspn(name, " \t");
+    const size_t length = strcspn(name, " \t:");
+    for (unsigned i = 0; i < text->count; i++) {
+        const struct cir_statement *s = &text->at[i];
+        if (strncasecmp(s->at[0].text, name, length) == 0 && s->at[0].text[length] == '\0')
+            return s->count < 4 || strcmp(s->at[3].text, "external") != 0;
+    }
+    return false;
+}
+
+int cir_declarations_read(struct cir_declarations *d, const struct cir_text *text, bool own_sources,
                           const struct cir_said *said)
 {
     int rc = 0;
 
     *d = (struct cir_declarations){0};
     for (unsigned i = 0; !rc && i < text->count; i++)
-        if (strcmp(text->at[i].at[0].text, "*hiloco") == 0)
+        if (strcmp(text->at[i].at[0].text, "*hiloco") == 0 &&
+            !(own_sources && is_of_own_source(text, text->at[i].at[1].text)))
             rc = read_declaration(d, &text->at[i].at[1], said);
     if (rc)
         cir_declarations_close(d);

@@ -67,9 +67,10 @@ struct cir_declarations {
     struct cir_block *blocks;
 };
 
-/* Reads those of a text, which must outlive them. Returns 0, or a negative errno after a message;
- * then there is nothing to close. */
-int cir_declarations_read(struct cir_declarations *d, const struct cir_text *text,
+/* Reads those of a text, which must outlive them. With `own_sources` a gate that the netlist itself
+ * has a time function for follows that, and not its PWM unit. Returns 0, or a negative errno after
+ * a message; then there is nothing to close. */
+int cir_declarations_read(struct cir_declarations *d, const struct cir_text *text, bool own_sources,
                           const struct cir_said *said);
 void cir_declarations_close(struct cir_declarations *d);
 

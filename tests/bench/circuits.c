@@ -82,7 +82,7 @@ static int measure_circuit(const struct benchmark *self, const struct bench_opti
     struct cir_model *m;
 
     snprintf(path, sizeof path, "%s/../tests/circuits/%s.cir", o->configs, c->name);
-    int rc = cir_model_load(&m, path, &(struct cir_said){text, sizeof text});
+    int rc = cir_model_load(&m, path, false, &(struct cir_said){text, sizeof text});
     if (rc) {
         fprintf(stderr, "%s\n", text);
         return rc;

@@ -176,7 +176,7 @@ Test(circuit, makes_all_configurations_before_it_needs_them)
     struct cir_pool pool;
 
     cr_assert_eq(cir_text_read(&text, "tests/circuits/buck.cir", &why), 0);
-    cr_assert_eq(cir_declarations_read(&declarations, &text, &why), 0);
+    cr_assert_eq(cir_declarations_read(&declarations, &text, false, &why), 0);
     cr_assert_eq(cir_netlist_expand(&netlist, &text, &declarations, NULL, &why), 0);
     cr_assert_eq(cir_network_make(&network, &netlist, &why), 0);
     cr_assert_eq(cir_pool_open(&pool, &network, NULL, 0, 1e-6), 0);

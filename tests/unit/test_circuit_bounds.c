@@ -30,9 +30,9 @@ static void try_circuit(struct tried *t, const char *text, double period_s, bool
 
     *t = (struct tried){.said = ""};
     put("tried.cir", text);
-    cr_assert_eq(
-        cir_model_load(&t->circuit, in_folder("tried.cir"), &(struct cir_said){why, sizeof why}), 0,
-        "%s", why);
+    cr_assert_eq(cir_model_load(&t->circuit, in_folder("tried.cir"), false,
+                                &(struct cir_said){why, sizeof why}),
+                 0, "%s", why);
     const struct hil_model *m = &t->circuit->model;
     const struct hil_config config = {.size = sizeof config,
                                       .width = 1,

@@ -97,7 +97,7 @@ static bool compare(unsigned number)
 
     draw_circuit(&d, number);
     put("drawn.cir", d.text);
-    if (cir_model_load(&m, in_folder("drawn.cir"), &(struct cir_said){text, sizeof text})) {
+    if (cir_model_load(&m, in_folder("drawn.cir"), false, &(struct cir_said){text, sizeof text})) {
         cr_expect(strstr(text, "allowed: "), "%s", text);
         return false;
     }
