@@ -159,6 +159,10 @@ $(BUILD)/model_pages.txt: harness/models/pages.awk $(wildcard $(addsuffix /*.[ch
 $(call objects,harness/models/pages.c): $(BUILD)/model_pages.txt
 $(call objects,harness/models/pages.c): CPPFLAGS += -DHIL_MODEL_PAGES='"$(BUILD)/model_pages.txt"'
 
+# What a new project has.
+$(BUILD)/obj/harness/commands/command_new.o: $(wildcard harness/commands/new/*) plants/model.h \
+    $(addprefix docs/examples/,model/rc.c program/rc.py circuit/buck.cir circuit/buck.yaml) $(wildcard docs/examples/pytest/*)
+
 # The schemas of results.
 $(BUILD)/obj/harness/commands/command_schema.o: $(wildcard harness/*/*_schema.json harness/*/*/*_schema.json)
 

@@ -15,6 +15,7 @@ static const char help[] =
     "\n"
     "Closes control loops over network memory.\n"
     "\n"
+    "  new NAME          make a small project that runs at once\n"
     "  run SCENARIO      run a scenario, in real or virtual time\n"
     "  node [NODES] SCENARIO\n"
     "                    run some of its nodes, and join those that are started elsewhere\n"
@@ -61,6 +62,7 @@ static const struct {
     {"set", hil_command_set},         {"control", hil_command_control},
     {"merge", hil_command_merge},     {"convert", hil_command_convert},
     {"bode", hil_command_bode},       {"schema", hil_command_schema},
+    {"new", hil_command_new},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

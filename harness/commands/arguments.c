@@ -80,6 +80,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_DRAWS, {"seed", required_argument, NULL, 'D'}},
     {HIL_TAKES_VERDICTS, {"junit", required_argument, NULL, 'U'}},
     {HIL_TAKES_VERDICTS, {"tap", required_argument, NULL, 'P'}},
+    {HIL_TAKES_KIND, {"kind", required_argument, NULL, 'k'}},
     {HIL_TAKES_FMU, {"fmi", required_argument, NULL, 'V'}},
     {HIL_TAKES_FMU, {"period-us", required_argument, NULL, 'Y'}},
     {HIL_TAKES_FMU, {"width", required_argument, NULL, 'W'}},
@@ -244,6 +245,9 @@ static int take(struct hil_arguments *a, int option)
         return 0;
     case 'K':
         a->capacity = true;
+        return 0;
+    case 'k':
+        a->kind = optarg;
         return 0;
     case 'o':
         a->out = optarg;

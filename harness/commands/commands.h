@@ -26,6 +26,7 @@ int hil_command_check(int argc, char **argv);
 int hil_command_convert(int argc, char **argv);
 int hil_command_models(int argc, char **argv);
 int hil_command_schema(int argc, char **argv);
+int hil_command_new(int argc, char **argv);
 int hil_command_export_fmu(int argc, char **argv);
 int hil_command_doctor(int argc, char **argv);
 int hil_command_top(int argc, char **argv);
@@ -60,6 +61,7 @@ struct hil_arguments {
     const char *root;
     const char *listen;  /* "ADDRESS:PORT" */
     const char *against; /* a simulator to compare with */
+    const char *kind;    /* of a new project */
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count;   /* interval and number of samples; count 0: no end */
     unsigned fmi, width;           /* options of export-fmu */
@@ -122,6 +124,7 @@ enum {
  * --gain-margin,
  * --json */
 #define HIL_TAKES_BODE (UINT64_C(1) << 32)
+#define HIL_TAKES_KIND (UINT64_C(1) << 33) /* --kind */
 
 /*
  * Parses a command line with one positional argument, or one or two with HIL_TAKES_NODES. An
