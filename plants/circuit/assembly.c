@@ -43,6 +43,51 @@ static int find_input(struct cir_assembly *a, unsigned row, const struct cir_sai
     return 0;
 }
 
+static bool is_given(const struct cir_pwm_line *line, enum cir_pwm_quantity q)
+{
+    return line->input[q] >= 0 || !isnan(line->value[q]);
+}
+
+static int add_comparator(struct cir_assembly *a, enum cir_kind kind, double sign, unsigned sensed,
+                          unsigned unit, const struct cir_said *said)
+{
+    const struct cir_pwm_line *line = &a->declarations->units[unit];
+
+    if (cir_grow(&a->netlist.elements, a->netlist.element_count, sizeof *a->netlist.elements))
+        return cir_say_no_memory(said);
+    a->netlist.elements[a->netlist.element_count++] =
+        (struct cir_element){.kind = kind,
+                             .name = kind == CIR_PEAK ? "(peak)" : "(trip)",
+                             .at = line->at,
+                             .value = sign,
+                             .of = {sensed, unit}};
+    return 0;
+}
+
+/* What a unit compares a current with. */
+static int add_comparators(struct cir_assembly *a, unsigned unit, const struct cir_said *said)
+{
+    const struct cir_pwm_line *line = &a->declarations->units[unit];
+    const bool peak = is_given(line, CIR_PEAK_LEVEL), trip = is_given(line, CIR_TRIP_LEVEL);
+    int rc = 0;
+
+    if (!peak && !trip)
+        return 0;
+    const int sensed = line->sense ? cir_element_find(&a->netlist, line->sense) : -1;
+    if (sensed < 0 || a->netlist.elements[sensed].kind == CIR_COUPLING)
+        return cir_refuse(said, line->at,
+                          "the PWM unit of %s compares the current of %s; allowed: sense=ELEMENT",
+                          line->source[0], line->sense ? line->sense : "no element");
+    if (peak && (line->centred || line->stamped))
+        return cir_refuse(said, line->at,
+                          "found peak= without a sawtooth; allowed: carrier=sawtooth");
+    if (peak)
+        rc = add_comparator(a, CIR_PEAK, 1, (unsigned)sensed, unit, said);
+    for (int sign = 1; !rc && trip && sign >= -1; sign -= 2)
+        rc = add_comparator(a, CIR_TRIP, sign, (unsigned)sensed, unit, said);
+    return rc;
+}
+
 /* The sources that PWM units drive, and what each unit must know. */
 static int take_units(struct cir_assembly *a, const struct cir_said *said)
 {
@@ -61,6 +106,11 @@ static int take_units(struct cir_assembly *a, const struct cir_said *said)
             a->netlist.elements[found].wave.input = i;
             a->netlist.elements[found].wave.gate = k;
         }
+        const int rc = add_comparators(a, i, said);
+        if (rc)
+            return rc;
+        if (line->stamped)
+            continue;
         if (line->input[CIR_DUTY] < 0 && isnan(line->value[CIR_DUTY]))
             return cir_refuse(said, line->at,
                               "the PWM unit of %s has no duty; allowed: duty=, or *hiloco gate "

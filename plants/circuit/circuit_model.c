@@ -229,6 +229,15 @@ static int add_all_outputs(struct cir_model *m, const struct cir_netlist *netlis
 }
 
 /* What the model is, for lists: the title, and the size of the network. */
+static unsigned count_diodes(const struct cir_network *n)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < n->diode_count; i++)
+        count += !cir_is_comparator(&n->netlist->elements[n->diodes[i]]);
+    return count;
+}
+
 static int describe(struct cir_model *m, const struct cir_network *n)
 {
     const size_t size = strlen(m->text.title) + 100;
@@ -237,7 +246,7 @@ static int describe(struct cir_model *m, const struct cir_network *n)
     if (!doc)
         return -ENOMEM;
     snprintf(doc, size, "%s (states: %u, switches: %u, diodes: %u)", m->text.title, n->state_count,
-             n->gate_count, n->diode_count);
+             n->gate_count, count_diodes(n));
     m->doc = doc;
     return 0;
 }

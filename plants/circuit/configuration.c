@@ -116,7 +116,7 @@ static void stamp_element(struct cir_maker *m, const struct cir_configuration *c
     const int node[] = {n->unknown_of_node[e->node[0]], n->unknown_of_node[e->node[1]]};
     const int control[] = {n->unknown_of_node[e->node[2]], n->unknown_of_node[e->node[3]]};
 
-    if (e->kind == CIR_RESISTOR || p->device >= 0)
+    if (e->kind == CIR_RESISTOR || e->kind == CIR_SWITCH || e->kind == CIR_DIODE)
         stamp_conductance(m, node, node, conductance(c, e, p));
     if (e->kind == CIR_VCCS)
         stamp_conductance(m, node, control, e->value);
@@ -280,7 +280,10 @@ static void make_rates(struct cir_maker *m)
         const struct cir_element *e = &n->netlist->elements[i];
         if (n->positions[i].state < 0)
             continue;
-        if (cir_is_source(e))
+        if (cir_is_comparator(e))
+            m->rates[(unsigned)n->positions[i].state * n->w_count +
+                     (unsigned)n->positions[i].other] = 1;
+        else if (cir_is_source(e))
             rate_of_source(m, &e->wave, &n->positions[i]);
         else
             rate_of_state(m, i);
@@ -399,7 +402,8 @@ static unsigned longest_rung(struct cir_maker *m)
 
 /* --- tests and outputs ------------------------------------------------------------------------ */
 
-/* Of a diode: v - v* if it conducts, and v* - v if it does not; v* is where its two lines meet. */
+/* Of a diode: v - v* if it conducts, and v* - v if it does not; v* is where its two lines meet. Of
+ * a comparator: likewise with the current and its level. */
 static void make_tests(struct cir_maker *m, struct cir_configuration *c)
 {
     const struct cir_network *n = m->network;
@@ -408,9 +412,19 @@ static void make_tests(struct cir_maker *m, struct cir_configuration *c)
     memset(m->tests, 0, (size_t)count * w * sizeof(double));
     for (unsigned i = 0; i < count; i++) {
         const struct cir_element *e = &n->netlist->elements[n->diodes[i]];
-        const double sign = conducts(c, &n->positions[n->diodes[i]]) ? 1 : -1;
-        add_voltage(m, &m->tests[i * w], e->node, sign);
-        m->tests[i * w + n->one] -= sign * e->vf * e->roff / (e->roff - e->ron);
+        const bool is_above = conducts(c, &n->positions[n->diodes[i]]);
+        double *row = &m->tests[i * w];
+        if (e->kind == CIR_DIODE) {
+            add_voltage(m, row, e->node, 1);
+            row[n->one] -= e->vf * e->roff / (e->roff - e->ron);
+        } else {
+            add_current(m, c, row, e->of[0]);
+            for (unsigned k = 0; e->value < 0 && k < w; k++)
+                row[k] = -row[k];
+            row[n->positions[n->diodes[i]].state] -= 1;
+        }
+        for (unsigned k = 0; !is_above && k < w; k++)
+            row[k] = -row[k];
     }
     put_in_columns(c->tests, m->test_rows, m->tests, count, w);
 }

@@ -216,8 +216,9 @@ static int read_diode(struct words *w)
 
 /* --- PWM units -------------------------------------------------------------------------------- */
 
-static const char *const pwm_words[CIR_PWM_QUANTITIES] = {"duty", "frequency", "phase", "dead",
-                                                          "enable"};
+static const char *const pwm_words[CIR_PWM_QUANTITIES] = {
+    "duty",  "frequency", "phase", "dead", "enable", "peak",
+    "slope", "blanking",  "trip",  "on",   "off"};
 
 static int pwm_quantity(const char *name)
 {
@@ -245,15 +246,20 @@ static int read_setting(struct words *w, struct cir_pwm_line *line)
     if (rc)
         return rc;
     if (strcmp(name, "carrier") == 0 &&
-        (strcmp(value, "sawtooth") == 0 || strcmp(value, "centred") == 0))
+        (strcmp(value, "sawtooth") == 0 || strcmp(value, "centred") == 0 ||
+         strcmp(value, "stamps") == 0)) {
         line->centred = value[0] == 'c';
-    else if (strcmp(name, "update") == 0 &&
-             (strcmp(value, "single") == 0 || strcmp(value, "double") == 0))
+        line->stamped = value[1] == 't';
+    } else if (strcmp(name, "sense") == 0) {
+        line->sense = value;
+    } else if (strcmp(name, "update") == 0 &&
+               (strcmp(value, "single") == 0 || strcmp(value, "double") == 0))
         line->twice = value[0] == 'd';
     else
         return cir_refuse(w->said, &place,
-                          "found %s=%s; allowed: duty= frequency= phase= dead= enable= "
-                          "carrier=sawtooth or centred, update=single or double",
+                          "found %s=%s; allowed: duty= frequency= phase= dead= enable= sense= "
+                          "peak= slope= blanking= trip= on= off= carrier=sawtooth, centred or "
+                          "stamps, update=single or double",
                           name, value);
     return 0;
 }
@@ -262,7 +268,8 @@ static int read_unit(struct words *w)
 {
     struct cir_declarations *d = w->d;
     const char *colon = strchr(w->at, ':');
-    struct cir_pwm_line line = {.at = w->token, .value = {NAN, NAN, 0, 0, 1}};
+    struct cir_pwm_line line = {.at = w->token,
+                                .value = {NAN, NAN, 0, 0, 1, NAN, 0, 0, NAN, -1, -1}};
     int rc = 0;
 
     for (unsigned q = 0; q < CIR_PWM_QUANTITIES; q++)
@@ -312,7 +319,9 @@ static int read_gate(struct words *w)
         link.quantity = pwm_quantity(name);
     if (link.quantity < 0)
         return cir_refuse(w->said, &place,
-                          "found %s; allowed: duty, frequency, phase, dead or enable", name);
+                          "found %s; allowed: duty, frequency, phase, dead, enable, peak, slope, "
+                          "blanking, trip, on or off",
+                          name);
     w->at = colon + 1;
     int rc = word(w, &kind, "kind");
     if (!rc && strcmp(kind, "input") != 0)

@@ -34,13 +34,21 @@ enum cir_pwm_quantity {
     CIR_PHASE,
     CIR_DEAD_TIME,
     CIR_ENABLE,
+    CIR_PEAK_LEVEL, /* of the sensed current, in A; NAN: it is not compared */
+    CIR_SLOPE,      /* by which the level falls, in A/s */
+    CIR_BLANKING,   /* from the beginning of the period on, in s */
+    CIR_TRIP_LEVEL, /* in A; NAN: none */
+    CIR_ON,         /* of stamps: when the gate turns on and off, after the loop's period begins */
+    CIR_OFF,
     CIR_PWM_QUANTITIES
 };
 
 struct cir_pwm_line {
     const struct cir_token *at;
     const char *source[2];            /* the second one has the complement; NULL: there is none */
+    const char *sense;                /* the element whose current is compared; may be NULL */
     bool centred, twice;              /* the carrier; whether each of its halves takes the duty */
+    bool stamped;                     /* there is no carrier, only the times of the edges */
     double value[CIR_PWM_QUANTITIES]; /* NAN: not given */
     int input[CIR_PWM_QUANTITIES];    /* a row of the inputs; -1: the value holds */
 };

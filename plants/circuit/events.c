@@ -250,6 +250,7 @@ static int change(struct cir_stage *s, uint64_t crossed, uint64_t first)
     s->events++;
     s->key ^= crossed;
     const int rc = cir_resolve(s, first);
+    s->compared |= ((s->key ^ before) & s->comparators) != 0;
     if (s->key == before)
         widen(s);
     return rc;
@@ -460,7 +461,7 @@ int cir_advance_to(struct cir_stage *s, double target_s)
     unsigned least = 0;           /* the longest rung to try next */
     int rc = 0;
 
-    while (!rc && s->at_s < target_s) {
+    while (!rc && s->at_s < target_s && !s->compared) {
         if (needs_too_much(s))
             return cir_hold_on(s, target_s);
         const double end_s = lesser(target_s, violated_s), left_s = end_s - s->at_s;

@@ -8,7 +8,8 @@
  * that are right there. Returns 0, or -EDOM if a configuration on the way is singular. */
 int cir_resolve(struct cir_stage *s, uint64_t on_threshold);
 
-/* Advances to a later instant of the period, between which only diodes change. Returns likewise. */
+/* Advances to a later instant of the period, between which only diodes change, or to where a
+ * comparator changes: then s->compared is set. Returns likewise. */
 int cir_advance_to(struct cir_stage *s, double target_s);
 
 /* Lets all diodes stay as they are until a later instant, and counts that: the way of a period that

@@ -26,6 +26,8 @@ enum cir_kind {
     CIR_CCVS, /* H */
     CIR_SWITCH,
     CIR_DIODE,
+    CIR_PEAK, /* comparators of PWM units, which the netlist does not have itself */
+    CIR_TRIP,
 };
 
 struct cir_element {
@@ -33,10 +35,11 @@ struct cir_element {
     const char *name;
     const struct cir_token *at; /* where the netlist has it */
     unsigned node[4];           /* its two, and the two that control it */
-    double value;               /* R, L, C, the coupling, or the gain */
+    double value;               /* R, L, C, the coupling, the gain, or the sign of a comparator */
     double initial;             /* current of an inductor, voltage of a capacitor */
     bool has_initial;
-    unsigned of[2]; /* elements: the coupled inductors, or the source whose current controls it */
+    unsigned of[2]; /* elements: the coupled inductors, or the source whose current controls it; of
+                     * a comparator: the element whose current it compares, and its unit */
     struct cir_wave wave;
     double ron, roff; /* of a switch or a diode */
     double vf;
@@ -67,6 +70,11 @@ void cir_netlist_close(struct cir_netlist *netlist);
  * in subcircuits (l.x1.l1). */
 int cir_element_find(const struct cir_netlist *netlist, const char *name);
 int cir_node_find(const struct cir_netlist *netlist, const char *name);
+
+static inline bool cir_is_comparator(const struct cir_element *e)
+{
+    return e->kind == CIR_PEAK || e->kind == CIR_TRIP;
+}
 
 static inline bool cir_is_source(const struct cir_element *e)
 {

@@ -242,7 +242,7 @@ static bool is_sine(const struct cir_element *e)
 
 static bool is_ramp(const struct cir_element *e)
 {
-    return cir_is_source(e) && e->wave.kind == CIR_PIECES;
+    return (cir_is_source(e) && e->wave.kind == CIR_PIECES) || cir_is_comparator(e);
 }
 
 static bool is_constant(const struct cir_element *e)
@@ -271,13 +271,13 @@ static int place_devices(struct cir_network *n, const struct cir_said *said)
 
     for (unsigned i = 0; i < n->netlist->element_count; i++) {
         const struct cir_element *e = &n->netlist->elements[i];
-        if (e->kind != CIR_SWITCH && e->kind != CIR_DIODE)
+        if (e->kind != CIR_SWITCH && e->kind != CIR_DIODE && !cir_is_comparator(e))
             continue;
         if (count == CIR_DEVICES_MAX)
             return cir_refuse(said, e->at, "found %s, a further switch or diode; allowed: %d",
                               e->name, CIR_DEVICES_MAX);
         n->positions[i].device = count++;
-        if (e->kind == CIR_DIODE)
+        if (e->kind != CIR_SWITCH)
             n->diodes[n->diode_count++] = i;
     }
     return 0;

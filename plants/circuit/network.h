@@ -5,7 +5,7 @@
  *
  *      states      voltages of capacitors and currents of inductors
  *      sines       two numbers for each sinusoidal source: sine and cosine
- *      ramps       values of sources made of straight pieces
+ *      ramps       values of sources made of straight pieces, and levels of comparators
  *      ---         the rows from here on change only at events
  *      slopes      of these ramps
  *      offsets     of the sines
@@ -27,7 +27,7 @@ struct cir_position {
     int branch; /* unknown: its current */
     int state;  /* w: of a capacitor or an inductor, or the sine, ramp or constant of a source */
     int other;  /* w: the slope, or the offset, of a source */
-    int device; /* a bit of a configuration: of a switch or a diode */
+    int device; /* a bit of a configuration: of a switch, a diode or a comparator */
 };
 
 /* What turns a switch: it conducts while sign * source + offset is above its threshold. */
@@ -49,7 +49,7 @@ struct cir_network {
     unsigned one; /* the place of the 1 */
     struct cir_gate *gates;
     unsigned gate_count;
-    unsigned *diodes; /* elements */
+    unsigned *diodes; /* elements: diodes, and comparators, which change like these */
     unsigned diode_count;
     double *per_inductance; /* the inverse of the inductances, state_count squared */
     struct cir_block *blocks;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "comparators.h"
 #include "events.h"
 
 /* A test is 0 below this share of the greatest voltage or current. */
@@ -275,6 +276,7 @@ static void set_initial(struct cir_stage *s)
 
 static int begin(struct cir_stage *s, const double *inputs, const struct cir_said *said)
 {
+    cir_comparators_find(s);
     set_initial(s);
     for (unsigned i = 0; i < s->timer_count; i++)
         wind(s, &s->timers[i], 0);
@@ -337,6 +339,30 @@ static void ring_units(struct cir_stage *s, double t_s)
             cir_pwm_ring(&s->units[i], s->inputs, t_s);
 }
 
+/* --- a period --------------------------------------------------------------------------------- */
+
+static bool act(struct cir_stage *s, double t_s)
+{
+    const bool changed = cir_comparators_act(s, t_s);
+
+    if (changed)
+        set_switches(s);
+    return changed;
+}
+
+/* Finds what conducts after an event. Each round of comparators turns gates off, so they end. */
+static int settle(struct cir_stage *s, double t_s)
+{
+    int rc;
+
+    memcpy(s->trial, s->w, s->network->w_count * sizeof *s->w);
+    do
+        rc = cir_resolve(s, 0);
+    while (!rc && act(s, t_s));
+    s->compared = false;
+    return rc;
+}
+
 int cir_stage_latch(struct cir_stage *s, const double *inputs)
 {
     s->inputs = inputs;
@@ -345,13 +371,13 @@ int cir_stage_latch(struct cir_stage *s, const double *inputs)
         cir_pwm_latch(&s->units[i], inputs, s->start_s);
     ring_units(s, s->start_s);
     set_switches(s);
+    cir_comparators_set(s, s->start_s);
     set_tolerance(s);
     s->at_s = 0;
     s->events = s->unresolved = 0;
     s->trials = 0;
     s->made = s->pool.count;
-    memcpy(s->trial, s->w, s->network->w_count * sizeof *s->w);
-    return cir_resolve(s, 0);
+    return settle(s, s->start_s);
 }
 
 /* Does all that is due at an instant. */
@@ -369,6 +395,7 @@ static void ring_all(struct cir_stage *s, double t_s)
     if (unit_count(s)) {
         ring_units(s, t_s);
         set_switches(s);
+        cir_comparators_set(s, t_s);
     }
 }
 
@@ -379,7 +406,8 @@ static int give_up(struct cir_stage *s)
     const int rc = cir_hold_on(s, period_s);
 
     ring_all(s, end_s - 2 * CIR_SAME_S(end_s));
-    return rc ? rc : cir_resolve(s, 0);
+    s->at_s = period_s;
+    return rc ? rc : settle(s, end_s);
 }
 
 /* What is due at the end of the period is done at the beginning of the next: a sample on an edge
@@ -389,24 +417,26 @@ int cir_stage_advance(struct cir_stage *s)
     const double period_s = s->pool.maker.period_s, same_s = CIR_SAME_S(s->start_s + period_s);
     int rc = 0;
 
-    while (!rc) {
+    while (!rc && s->at_s < period_s) {
         double next_s = next_sine_s(s);
         for (unsigned i = 0; i < s->timer_count; i++)
             next_s = fmin(next_s, s->timers[i].next_s);
         for (unsigned i = 0; i < unit_count(s); i++)
             next_s = fmin(next_s, cir_pwm_next_s(&s->units[i]));
         const double target_s = fmax(next_s - s->start_s, 0);
-        if (target_s >= period_s - same_s)
-            return cir_advance_to(s, period_s);
         if (s->events++ >= s->events_most)
             return give_up(s);
-        rc = cir_advance_to(s, target_s);
-        if (rc)
-            break;
-        begin_sines(s, next_s);
-        ring_all(s, next_s);
-        memcpy(s->trial, s->w, s->network->w_count * sizeof *s->w);
-        rc = cir_resolve(s, 0);
+        const bool is_last = target_s >= period_s - same_s;
+        rc = cir_advance_to(s, is_last ? period_s : target_s);
+        if (!rc && s->compared) {
+            next_s = s->start_s + s->at_s;
+        } else if (!rc && !is_last) {
+            begin_sines(s, next_s);
+            ring_all(s, next_s);
+        }
+        if (!rc && (s->compared || !is_last))
+            rc = s->compared && !act(s, next_s) ? 0 : settle(s, next_s);
+        s->compared = false;
     }
     return rc;
 }

@@ -26,6 +26,8 @@ struct cir_stage {
     unsigned timer_count;
     struct cir_pwm *units;
     const double *inputs;        /* of the period, while it lasts */
+    uint64_t comparators;        /* their bits */
+    bool compared;               /* one of them has changed */
     double *w, *trial, *change;  /* now; after a rung; their difference */
     double *tests, *trial_tests; /* likewise */
     double *course[3];           /* how far w comes in a rung, in half of it, and in a quarter */

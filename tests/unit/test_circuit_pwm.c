@@ -19,8 +19,10 @@ static struct cir_pwm_line line_of(bool centred, bool twice)
 {
     struct cir_pwm_line line = {.centred = centred, .twice = twice};
 
-    for (int q = 0; q < CIR_PWM_QUANTITIES; q++)
-        line.input[q] = q;
+    for (int q = 0; q < CIR_PWM_QUANTITIES; q++) {
+        line.input[q] = q <= CIR_ENABLE ? q : -1;
+        line.value[q] = NAN;
+    }
     return line;
 }
 
@@ -138,6 +140,101 @@ Test(circuit_pwm, turns_all_gates_off_at_once)
 
 TestSuite(circuit_unit, .init = folder_open, .fini = folder_close);
 
+/* A coil on 10 V of which the current rises by 1 A/us, and falls by as much on the diode. */
+#define COIL                                                                                       \
+    "coil\n*hiloco i(l1): output l1_a A current\n*hiloco s(s1): output on - switch\n"              \
+    "*hiloco gate vg enable: input enable - 1 0 1 enables\n"                                       \
+    "Vin in 0 10\nS1 in a g 0 s\nD1 0 a d\nL1 a b 10u\nVb b 0 0\n"                                 \
+    "Vg g 0 external\n.model s sw(vt=0.5 ron=1u roff=1meg)\n.model d d\n"                          \
+    "*hiloco diode d: vf=10 ron=1u roff=1meg\n"
+
+static struct rig unit_open(const char *text, double period_s)
+{
+    const struct hil_loaded *loaded;
+
+    put("unit.cir", text);
+    cr_assert_eq(hil_model_load(&loaded, in_folder("unit.cir"), ".", NULL, &said), 0, "%s",
+                 said_text);
+    return rig_open(loaded->name, NULL, NULL, period_s);
+}
+
+/* The level falls by 0.1 A/us: i = t meets 3 - 0.1 t at 2.727 us. */
+Test(circuit_unit, ends_where_the_current_reaches_the_peak)
+{
+    struct rig rig = unit_open(COIL "*hiloco pwm vg: frequency=100k duty=0.9 sense=l1 peak=3 "
+                                    "slope=100k blanking=0.5u\n",
+                               1e-6);
+    const double at_us = 3 / 1.1;
+
+    for (unsigned n = 0; n < 13; n++) {
+        rig_step(&rig);
+        const double t = (double)((n % 10) + 1);
+        const double wanted = t <= at_us ? t : fmax(2 * at_us - t, 0);
+        cr_expect_float_eq(rig.out[0], wanted, 1e-4, "%g A, not %g A", rig.out[0], wanted);
+        cr_expect_eq(rig.out[1], t <= at_us, "at %g us", t);
+    }
+    rig_end(&rig);
+}
+
+/* What is above the level from the beginning on is seen when the blanking ends. */
+Test(circuit_unit, does_not_compare_while_it_is_blanked)
+{
+    struct rig rig = unit_open(COIL "*hiloco pwm vg: frequency=100k duty=0.9 sense=l1 peak=0.1 "
+                                    "blanking=1.5u\n",
+                               10e-6);
+
+    rig_step(&rig);
+    rig.period_s = 10e-6;
+    cr_expect_float_eq(rig.out[0], 0, 1e-3);
+    rig_end(&rig);
+    rig = unit_open(
+        COIL "*hiloco pwm vg: frequency=100k duty=0.9 sense=l1 peak=0.1 blanking=1.5u\n", 2e-6);
+    rig_step(&rig);
+    cr_expect_float_eq(rig.out[0], 1, 1e-4, "%g A", rig.out[0]); /* up to 1.5 A, then down */
+    rig_end(&rig);
+}
+
+/* The period of the loop is 6 us: the trip acts at 4 us, within it. */
+Test(circuit_unit, trips_within_a_step)
+{
+    struct rig rig =
+        unit_open(COIL "*hiloco pwm vg: frequency=10k duty=0.9 sense=l1 trip=4\n", 6e-6);
+
+    rig_step(&rig);
+    cr_expect_float_eq(rig.out[0], 2, 1e-4, "%g A", rig.out[0]); /* up to 4 A, then down */
+    rig_step(&rig);
+    cr_expect_float_eq(rig.out[0], 0, 1e-3, "%g A", rig.out[0]); /* and stays off */
+    rig.in[0] = 0;
+    rig_step(&rig);
+    rig.in[0] = 1;
+    rig_step(&rig);
+    cr_expect_float_eq(rig.out[0], 2, 1e-3, "%g A", rig.out[0]); /* enabled again */
+    rig_end(&rig);
+}
+
+/* On at 1.25 us and off at 3.5 us of the loop's period of 4 us; a time below 0 is no edge. */
+Test(circuit_unit, has_edges_at_the_times_that_the_loop_gives)
+{
+    struct rig rig = unit_open(COIL "*hiloco pwm vg: carrier=stamps\n"
+                                    "*hiloco gate vg on: input on_s s -1 -1 1 on\n"
+                                    "*hiloco gate vg off: input off_s s -1 -1 1 off\n",
+                               4e-6);
+
+    rig.in[1] = 1.25e-6;
+    rig.in[2] = 3.5e-6;
+    rig_step(&rig);
+    cr_expect_float_eq(rig.out[0], 2.25 - 0.5, 1e-4, "%g A", rig.out[0]);
+    rig.in[1] = 3e-6;
+    rig.in[2] = -1;
+    rig_step(&rig);
+    cr_expect_float_eq(rig.out[0], 1, 1e-3, "%g A", rig.out[0]);
+    rig.in[1] = -1;
+    rig.in[2] = 2e-6;
+    rig_step(&rig);
+    cr_expect_float_eq(rig.out[0], 3 - 2, 1e-3, "%g A", rig.out[0]);
+    rig_end(&rig);
+}
+
 #define BRIDGE                                                                                     \
     "half bridge\n*hiloco gate v1: input duty - 0.3 0 1 duty\n"                                    \
     "*hiloco gate v1 enable: input enable - 1 0 1 enables the bridge\n"                            \
@@ -148,26 +245,11 @@ TestSuite(circuit_unit, .init = folder_open, .fini = folder_close);
     ".model sw sw(vt=0.5 ron=1m roff=1meg)\n.model d d\n"                                          \
     "*hiloco diode d: vf=0.0357 ron=1m roff=1meg\n"
 
-static const char *written(const char *text)
-{
-    static char path[300];
-
-    snprintf(path, sizeof path, "%s/bridge.cir", folder);
-    FILE *file = fopen(path, "w");
-    cr_assert_not_null(file, "%s", path);
-    fputs(text, file);
-    fclose(file);
-    return path;
-}
-
 static struct rig bridge_open(double period_s)
 {
-    const struct hil_loaded *loaded;
-    const char *path =
-        written(BRIDGE "*hiloco pwm v1 v2: frequency=97k dead=200n carrier=centred\n");
+    struct rig rig =
+        unit_open(BRIDGE "*hiloco pwm v1 v2: frequency=97k dead=200n carrier=centred\n", period_s);
 
-    cr_assert_eq(hil_model_load(&loaded, path, ".", NULL, &said), 0, "%s", said_text);
-    struct rig rig = rig_open(loaded->name, NULL, NULL, period_s);
     rig.in[0] = 0.3;
     rig.in[1] = 1;
     return rig;
@@ -236,7 +318,9 @@ static void expect_refused(const char *text, const char *why)
     const struct hil_loaded *loaded;
 
     said_text[0] = '\0';
-    cr_expect_eq(hil_model_load(&loaded, written(text), ".", NULL, &said), -EINVAL, "%s", text);
+    cr_expect_eq(
+        hil_model_load(&loaded, (put("unit.cir", text), in_folder("unit.cir")), ".", NULL, &said),
+        -EINVAL, "%s", text);
     cr_expect(strstr(said_text, why), "found:  %s\nwanted: %s", said_text, why);
 }
 
@@ -245,6 +329,10 @@ Test(circuit_unit, that_has_a_mistake_is_refused)
     expect_refused(BRIDGE, "there is no PWM unit for v1");
     expect_refused("t\n*hiloco s(r1): output on - x\nV1 a 0 1\nR1 a 0 1\n",
                    "no element r1 with a state; allowed: one of its switches and diodes");
+    expect_refused(BRIDGE "*hiloco pwm v1 v2: frequency=1k sense=q peak=1\n",
+                   "v1 compares the current of q; allowed: sense=ELEMENT");
+    expect_refused(BRIDGE "*hiloco pwm v1 v2: frequency=1k sense=l1 peak=1 carrier=centred\n",
+                   "found peak= without a sawtooth");
     expect_refused(BRIDGE "*hiloco pwm v1 v2: dead=1u\n", "has a frequency of nan Hz");
     expect_refused(BRIDGE "*hiloco pwm v1: frequency=1k\n", "v2 is external, and is no input");
     expect_refused(BRIDGE "*hiloco pwm v1 v3: frequency=1k\n", "no voltage source v3");
@@ -256,8 +344,8 @@ Test(circuit_unit, that_has_a_mistake_is_refused)
     expect_refused(BRIDGE "*hiloco pwm v1 v2: frequency=1k\nR9 g1 0 1\n",
                    "v1 is the gate of a PWM unit, and drives more than switches");
     expect_refused(BRIDGE
-                   "*hiloco pwm v1 v2: frequency=1k\n*hiloco gate v1 trip: input x - 1 0 1\n",
-                   "found trip; allowed: duty, frequency");
+                   "*hiloco pwm v1 v2: frequency=1k\n*hiloco gate v1 jump: input x - 1 0 1\n",
+                   "found jump; allowed: duty, frequency");
     expect_refused("t\n*hiloco pwm v1: frequency=1k\nV1 g 0 external\nV2 a 0 1\nR1 a b 1\n"
                    "S1 b 0 g 0 s\n.model s sw(vt=0.5)\n",
                    "the PWM unit of v1 has no duty");
