@@ -163,9 +163,12 @@ def documents():
             own = os.path.basename(name)[:-2]
             named |= {page for page in re.findall(r"(?:\.Xr |\bman (?:\d )?)([\w-]+)", text)
                       if page != own}
+    index = TEXTS["docs/index.md"]
     for name in FILES:
         if re.fullmatch(r"docs/.*\.(md|png|svg)", name) and name not in linked:
             yield name, 1, "no document links to it"
+        if re.fullmatch(r"docs/(?!index)[^/]*\.md", name) and index.count(f"({name[5:]})") != 1:
+            yield name, 1, "docs/index.md has each document once"
         found = re.fullmatch(r"docs/man/(.+)\.[137]", name)
         if found and found.group(1) not in named:
             yield name, 1, "no other page refers to it"
