@@ -93,6 +93,8 @@ int open_verbs(struct loco_fabric **fabric, struct loco_verbs_config config)
 
     config.address_count = cut(copy, list);
     config.addresses = list;
+    if (!config.timeout_ms)
+        config.timeout_ms = 20000; /* a busy machine is no loss */
     int rc = loco_verbs_open(fabric, &config);
     free(copy);
     return rc;

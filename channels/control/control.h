@@ -70,6 +70,7 @@ struct control_connection {
     uint64_t alive_ns;         /* when the next heartbeat is due */
     uint64_t heard_ns;         /* when the peer was heard last */
     uint64_t doubt_ns;         /* a link broke: when the peer is lost, unless it says bye; 0: no */
+    const char *failure;       /* of an operation, which broke the link; NULL: it is not known */
     struct control_told *loss; /* to be told when the established connection ends */
     struct control_connection *next; /* in the list of strangers */
 };
@@ -149,6 +150,7 @@ struct control {
 
     struct control_end *dead; /* closed in this turn, and freed at its end */
     _Atomic bool due;         /* nodes are to be looked after at once */
+    _Atomic bool stop;        /* the serving thread ends */
 };
 
 static inline uint64_t control_timeout_ns(const struct control *control)
@@ -162,10 +164,14 @@ static inline uint64_t control_timeout_ns(const struct control *control)
 int control_open(struct control *control);
 /* After its nodes have closed, and the fabric's thread has ended. */
 void control_close(struct control *control);
+/* Finds the addresses, and makes what the node needs. */
 int control_node_open(struct control *control, struct control_node *node, uint32_t id,
                       uint32_t count, struct loco_secret secret, const struct loco_events *events);
-/* Waits until the node has left, and frees what control_node_open made. */
-void control_node_close(struct control_node *node);
+/* Listens. From now on the node meets peers. */
+int control_node_start(struct control_node *node);
+/* Waits until the node that was started has left. */
+void control_node_stop(struct control_node *node);
+void control_node_free(struct control_node *node);
 void control_wake(struct control *control);
 
 /* --- tell.c */
@@ -205,6 +211,8 @@ void control_greet(struct control_connection *connection);
 void control_refuse(struct control_connection *connection, enum loco_refusal why);
 /* Warns of a caller that is refused, unless there were many such warnings. */
 void control_warn_of(struct control_node *node, uint32_t id, uint32_t count, const char *why);
+/* The same of a program that is no node. */
+void control_warn_of_program(struct control_node *node);
 
 /* A socket on its way to a peer, or a negative errno. */
 int control_connect_start(const struct control_node *node, uint32_t peer);
@@ -223,8 +231,10 @@ int control_post(struct control_connection *connection, uint32_t kind, const voi
                  size_t size);
 /* Receives from an established connection. */
 void control_hear(struct control_connection *connection);
-/* A link broke. The peer may be about to say why; else it is lost. */
-void control_doubt(struct control_connection *connection);
+/* A link broke. The peer is lost when this time is over, unless it says bye. `failure` has the
+ * error of the operation that broke the link; NULL: it is not known. */
+void control_doubt(struct control_connection *connection, uint64_t patience_ns,
+                   const char *failure);
 /* Ends the connection. The loss of the peer is told later. */
 void control_connection_end(struct control_connection *connection);
 /* Closes a connection without telling the core, and frees it at the end of the turn. */
@@ -240,14 +250,16 @@ void control_leave(struct control_node *node, uint64_t now);
 /* Whether all of them have closed their connections, or the time for that is over. */
 bool control_has_left(const struct control_node *node, uint64_t now);
 
-/* --- turn.c: the first three by the thread that serves, without the lock */
+/* --- turn.c: the first four by the thread that serves, without the lock */
 
 /* Receives what has come. */
 void control_serve(struct control *control);
-/* Looks after the nodes. Returns whether they are to be looked after again soon. */
-bool control_tend(struct control *control, uint64_t now);
+/* Looks after the nodes. Returns when they are to be looked after again. */
+uint64_t control_tend(struct control *control, uint64_t now);
 /* At the end of a turn, when no event names them any more. */
 void control_free_dead(struct control *control);
+/* A thread that does nothing else, until `stop`. */
+void *control_serving_thread(void *control);
 
 int control_watch(struct control *control, struct control_end *end, uint32_t events);
 /* Takes the socket away from `end`, and returns it. */

@@ -200,10 +200,13 @@ static void control_lose(struct control_connection *c)
     control_tell_loss(loss, left);
 }
 
-void control_doubt(struct control_connection *c)
+void control_doubt(struct control_connection *c, uint64_t patience_ns, const char *failure)
 {
-    if (!c->doubt_ns)
-        c->doubt_ns = loco_host_clock(NULL) + control_timeout_ns(c->end.node->control);
+    if (c->doubt_ns)
+        return;
+    c->doubt_ns = loco_host_clock(NULL) + patience_ns;
+    c->failure = failure;
+    control_wake(c->end.node->control);
 }
 
 static bool control_is_silent(const struct control_connection *c, uint64_t now)
@@ -234,7 +237,10 @@ static void life_tend(struct control_connection *c, uint64_t now)
             control_post(c, CONTROL_ALIVE, NULL, 0);
     }
     if (!c->down && control_is_over(c, now)) {
-        if (control_is_silent(c, now))
+        if (c->failure)
+            control_warn(n, "node %u: an operation to node %u failed: %s", n->base.id, c->peer->id,
+                         c->failure);
+        else if (control_is_silent(c, now))
             control_warn_of_silence(c);
         else
             control_warn(n, "node %u: a link to node %u broke", n->base.id, c->peer->id);

@@ -342,16 +342,20 @@ static void meet_go_on_calling(struct control_connection *c)
         control_connection_drop(c);
 }
 
-static void meet_warn_of_language(struct control_node *n, const struct control_greeting *g)
+void control_warn_of_program(struct control_node *n)
 {
-    if (!meet_is_worth_saying(n))
-        return;
-    if (g->magic == n->self.magic)
-        control_warn(n, "node %u (of %u) met a node of another version: %u there, %u here",
-                     n->base.id, n->base.count, g->version, n->self.version);
-    else
+    if (meet_is_worth_saying(n))
         control_warn(n, "node %u (of %u) met a program that is none of this version's nodes",
                      n->base.id, n->base.count);
+}
+
+static void meet_warn_of_language(struct control_node *n, const struct control_greeting *g)
+{
+    if (g->magic != n->self.magic)
+        control_warn_of_program(n);
+    else if (meet_is_worth_saying(n))
+        control_warn(n, "node %u (of %u) met a node of another version: %u there, %u here",
+                     n->base.id, n->base.count, g->version, n->self.version);
 }
 
 /* Refuses a program of another version, or of another kind. */

@@ -84,7 +84,7 @@ static void node_warn_of_port(const struct control_node *n, int error)
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static void node_free(struct control_node *n)
+void control_node_free(struct control_node *n)
 {
     free(n->quiet);
     free(n->addresses);
@@ -102,26 +102,29 @@ int control_node_open(struct control *ctl, struct control_node *n, uint32_t id, 
     n->self.id = id;
     n->self.count = count;
     loco_key_of(&n->self.key, secret);
-    int rc = node_make_peers(n);
+    const int rc = node_make_peers(n);
     if (rc)
-        goto free_it;
+        control_node_free(n);
+    return rc;
+}
+
+int control_node_start(struct control_node *n)
+{
+    struct control *ctl = n->control;
+
     pthread_mutex_lock(&ctl->lock);
-    rc = control_listen(n);
+    const int rc = control_listen(n);
     if (!rc) {
         n->next = ctl->nodes;
         ctl->nodes = n;
     }
     pthread_mutex_unlock(&ctl->lock);
-    if (!rc)
-        return 0;
-    node_warn_of_port(n, rc);
-
-free_it:
-    node_free(n);
+    if (rc)
+        node_warn_of_port(n, rc);
     return rc;
 }
 
-void control_node_close(struct control_node *n)
+void control_node_stop(struct control_node *n)
 {
     struct control *ctl = n->control;
 
@@ -131,7 +134,6 @@ void control_node_close(struct control_node *n)
     while (!n->closed)
         pthread_cond_wait(&ctl->node_closed, &ctl->lock);
     pthread_mutex_unlock(&ctl->lock);
-    node_free(n);
 }
 
 /* --- the process ------------------------------------------------------------------------------ */

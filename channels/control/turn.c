@@ -1,12 +1,14 @@
-/* What the fabric's thread does: it receives, and looks after the nodes. */
+/* What the thread that serves does: it receives, and looks after the nodes. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "../fabric/host_time.h"
 #include "control.h"
 
-enum { AT_ONCE = 64 };
+enum { AT_ONCE = 64, SOON_MS = 25, LOOK_MS = 1000 };
 
 int control_watch(struct control *ctl, struct control_end *end, uint32_t events)
 {
@@ -107,7 +109,7 @@ static bool turn_tend_node(struct control_node **at, uint64_t now)
     return false;
 }
 
-bool control_tend(struct control *ctl, uint64_t now)
+uint64_t control_tend(struct control *ctl, uint64_t now)
 {
     bool soon = false;
 
@@ -119,5 +121,22 @@ bool control_tend(struct control *ctl, uint64_t now)
             at = &n->next;
     }
     pthread_mutex_unlock(&ctl->lock);
-    return soon;
+    return now + (soon ? SOON_MS * CONTROL_MS : control_timeout_ns(ctl) / 8);
+}
+
+void *control_serving_thread(void *arg)
+{
+    struct control *ctl = arg;
+    uint64_t tend_at = 0;
+
+    while (!atomic_load(&ctl->stop)) {
+        struct pollfd look = {.fd = ctl->epoll, .events = POLLIN};
+        poll(&look, 1, loco_host_poll_ms(tend_at, LOOK_MS));
+        control_serve(ctl);
+        const uint64_t now = loco_host_clock(NULL);
+        if (atomic_exchange(&ctl->due, false) || now >= tend_at)
+            tend_at = control_tend(ctl, now);
+        control_free_dead(ctl);
+    }
+    return NULL;
 }

@@ -30,12 +30,12 @@ static unsigned long open_files_peers(const struct hil_system *s, unsigned node)
  * file; twice as many if both sides have connected. */
 enum { OPEN_FILES_FILES_OF_A_PROCESS = 6 };
 
-/* On verbs: a file per node, and one per connection of each thread with a peer. On tcp: a control
- * connection per peer, and a lane in each direction. */
+/* A socket per node to listen on, and a control connection per peer. Also, on verbs: a file per
+ * connection of each thread with a peer; on tcp: a lane in each direction. */
 static unsigned long open_files_of_connections(const struct hil_scenario *s, unsigned index)
 {
     const struct hil_executor_config *e = &s->executors[index];
-    const unsigned long each = s->fabric == HIL_FABRIC_TCP ? 3 : hil_executor_threads(e);
+    const unsigned long each = 1 + (s->fabric == HIL_FABRIC_TCP ? 2 : hil_executor_threads(e));
     unsigned long files = OPEN_FILES_OTHER_FILES;
 
     for (unsigned i = 0; i < e->count; i++)

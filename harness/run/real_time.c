@@ -180,6 +180,7 @@ static int open_verbs(const struct hil_scenario *s, const char *const *addresses
         .send_depth = verbs->send_depth,
         .timeout_exponent = verbs->timeout_exponent,
         .retry_count = verbs->retry_count,
+        .timeout_ms = verbs->timeout_ms,
         .traffic_class = verbs->traffic_class,
         .flush_by_nothing = verbs->flush_bytes == 0,
     };

@@ -98,7 +98,7 @@ struct hil_verbs_config {
     uint16_t port; /* for node 0; each further node uses the next one */
     enum hil_completions completions;
     /* As in channels/loco/fabric/verbs.h. */
-    unsigned send_depth, timeout_exponent, retry_count, traffic_class, flush_bytes;
+    unsigned send_depth, timeout_exponent, retry_count, timeout_ms, traffic_class, flush_bytes;
 };
 
 /* What the service thread of the fabric tcp does when idle. */

@@ -10,8 +10,8 @@ Test(open_files, a_star_connects_its_first_node_with_all)
     struct hil_scenario *s = load(SMALL, NULL);
 
     s->fabric = HIL_FABRIC_VERBS;
-    cr_expect_eq(hil_open_files_count(s, 0), OTHER + 2 + 3);
-    cr_expect_eq(hil_open_files_count(s, 1), OTHER + 3 * (2 + 1));
+    cr_expect_eq(hil_open_files_count(s, 0), OTHER + 2 + 2 * 3);
+    cr_expect_eq(hil_open_files_count(s, 1), OTHER + 3 * (2 + 2));
     hil_scenario_free(s);
 }
 
@@ -37,20 +37,20 @@ Test(open_files, each_link_connects_two_nodes_once)
     struct hil_scenario *s = load(row, NULL);
 
     s->fabric = HIL_FABRIC_VERBS;
-    cr_expect_eq(hil_open_files_count(s, 0), OTHER + 2 + 2);
-    cr_expect_eq(hil_open_files_count(s, 1), OTHER + 2 + 2);
-    cr_expect_eq(hil_open_files_count(s, 2), OTHER + 2 + 2);
+    cr_expect_eq(hil_open_files_count(s, 0), OTHER + 2 + 2 * 2);
+    cr_expect_eq(hil_open_files_count(s, 1), OTHER + 2 + 2 * 2);
+    cr_expect_eq(hil_open_files_count(s, 2), OTHER + 2 + 2 * 2);
     hil_scenario_free(s);
 }
 
-/* On verbs each thread has a connection of its own. */
+/* On verbs each thread has a connection of its own, besides that for control messages. */
 Test(open_files, each_shard_connects_with_all_peers)
 {
     struct hil_scenario *s = load(SMALL, SETS("nodes.controller.shards=2"));
 
     s->fabric = HIL_FABRIC_VERBS;
-    cr_expect_eq(hil_open_files_count(s, 0), OTHER + 2 + 2 * 3);
-    cr_expect_eq(hil_open_files_count(s, 1), OTHER + 3 * (2 + 1));
+    cr_expect_eq(hil_open_files_count(s, 0), OTHER + 2 + 3 * 3);
+    cr_expect_eq(hil_open_files_count(s, 1), OTHER + 3 * (2 + 2));
     hil_scenario_free(s);
 }
 

@@ -42,7 +42,8 @@ static void tcp_post_arena(struct control_connection *c, uint32_t number)
     const struct tcp_node *n = (struct tcp_node *)c->end.node;
     const struct tcp_arena_notice a = {.number = number, .size = n->own.at[number].size};
 
-    control_post(c, CONTROL_OWN, &a, sizeof a);
+    if (control_post(c, CONTROL_OWN, &a, sizeof a))
+        control_connection_end(c); /* the peer would not know the arena */
 }
 
 static int tcp_arena_map(struct loco_node *base, size_t size, struct loco_arena *arena)
@@ -151,11 +152,19 @@ static int tcp_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t count
         return -ENOMEM;
     n->control.base.fabric = fabric;
     n->tcp = t;
-    const int rc = control_node_open(&t->control, &n->control, id, count, secret, events);
+    int rc = control_node_open(&t->control, &n->control, id, count, secret, events);
     if (rc)
-        tcp_free_node(n);
-    else
-        *node = &n->control.base;
+        goto free_it;
+    rc = control_node_start(&n->control);
+    if (rc)
+        goto free_control;
+    *node = &n->control.base;
+    return 0;
+
+free_control:
+    control_node_free(&n->control);
+free_it:
+    tcp_free_node(n);
     return rc;
 }
 
@@ -163,7 +172,8 @@ static void tcp_node_close(struct loco_node *base)
 {
     struct tcp_node *n = (struct tcp_node *)base;
 
-    control_node_close(&n->control);
+    control_node_stop(&n->control);
+    control_node_free(&n->control);
     tcp_free_node(n);
 }
 

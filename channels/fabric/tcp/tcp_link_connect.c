@@ -153,7 +153,7 @@ void tcp_link_failed(const struct tcp_link *l)
     struct tcp_connection *c = greet_connection_of(l);
 
     if (c)
-        control_doubt(&c->control);
+        control_doubt(&c->control, control_timeout_ns(&l->node->tcp->control), NULL);
 }
 
 /* Fills in the link's greeting, and finds the process that it leads to. Returns 0, -ECONNRESET, or

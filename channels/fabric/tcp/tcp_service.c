@@ -9,7 +9,6 @@
 #include "tcp_internal.h"
 
 enum {
-    CALL_MS = 25,
     ASIDE_MAX_MS = 8,
     KEPT_OUT_MAX = 1000,
     INSIST_NS = 20000,
@@ -30,8 +29,7 @@ static void service_turn(struct tcp *t, uint64_t now)
     if (atomic_exchange(&ctl->due, false) || now >= t->tend_at) {
         tcp_look_after_lanes(t);
         tcp_tend_lanes(t);
-        t->tend_at =
-            now + (control_tend(ctl, now) ? CALL_MS * CONTROL_MS : control_timeout_ns(ctl) / 8);
+        t->tend_at = control_tend(ctl, now);
     }
     control_free_dead(ctl);
 }

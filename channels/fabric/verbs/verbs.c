@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -17,6 +16,8 @@
 #include "../addresses.h"
 #include "../host_time.h"
 #include "verbs_internal.h"
+
+enum { PAGE = 4096 };
 
 static struct verbs *verbs_of(const struct loco_fabric *fabric)
 {
@@ -31,35 +32,17 @@ void verbs_wake(int eventfd)
         return; /* the counter is full, so the thread is awake anyway */
 }
 
-/* --- warnings --------------------------------------------------------------------------- */
-
-void verbs_warn(struct verbs_node *n, const char *format, ...)
-{
-    struct verbs_notice *notice = calloc(1, sizeof *notice), **at = &n->notices;
-    va_list args;
-
-    if (!notice)
-        return;
-    va_start(args, format);
-    vsnprintf(notice->text, sizeof notice->text, format, args);
-    va_end(args);
-    while (*at)
-        at = &(*at)->next;
-    *at = notice;
-    verbs_node_due(n);
-}
-
 /* Calls the core directly, for nodes that may fail to open. */
 __attribute__((format(printf, 2, 3))) static void verbs_say(const struct verbs_node *n,
                                                             const char *format, ...)
 {
-    char text[sizeof((struct verbs_notice *)0)->text];
+    char text[240];
     va_list args;
 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    n->base.events.warning(n->base.events.arg, text);
+    n->control.base.events.warning(n->control.base.events.arg, text);
 }
 
 /* --- arenas ----------------------------------------------------------------------------------- */
@@ -134,10 +117,10 @@ static void verbs_say_pages(struct verbs_node *n, unsigned wanted, unsigned got)
 {
     struct verbs *v = n->verbs;
 
-    pthread_mutex_lock(&v->lock);
+    pthread_mutex_lock(&v->control.lock);
     bool say_it = wanted != got && !v->warned;
     v->warned |= say_it;
-    pthread_mutex_unlock(&v->lock);
+    pthread_mutex_unlock(&v->control.lock);
     if (say_it)
         verbs_say(n, "no pages of %s are free: arenas are on %s pages (as root: sysctl %s)",
                   all_pages[wanted].name, all_pages[got].name,
@@ -165,19 +148,17 @@ static int verbs_arena_map(struct loco_node *base, size_t size, struct loco_aren
         munmap(memory, size);
         return rc;
     }
-    pthread_mutex_lock(&v->lock);
+    pthread_mutex_lock(&v->control.lock);
     n->regions[number] = region;
     n->own.at[number] = (struct verbs_arena){.base = (uintptr_t)memory,
                                              .size = size,
                                              .remote_key = region->rkey,
                                              .local_key = region->lkey};
     atomic_store_explicit(&n->own.count, number + 1, memory_order_release);
-    for (uint32_t id = 0; id < n->base.count; id++) {
-        struct verbs_connection *c = n->peers[id].connection;
-        if (c && c->established && !c->down)
-            verbs_post_arena(c, number);
-    }
-    pthread_mutex_unlock(&v->lock);
+    for (uint32_t id = 0; id < base->count; id++)
+        if (control_is_up(n->control.peers[id].connection))
+            verbs_post_arena(n->control.peers[id].connection, number);
+    pthread_mutex_unlock(&v->control.lock);
     verbs_say_pages(n, wanted, got);
     *arena = (struct loco_arena){.base = memory, .size = size, .number = number};
     return 0;
@@ -187,12 +168,16 @@ static int verbs_arena_map(struct loco_node *base, size_t size, struct loco_aren
 
 static void verbs_free_node(struct verbs_node *n)
 {
-    verbs_control_close(n);
     verbs_queue_close(&n->shared);
     for (uint32_t i = 0; i < atomic_load(&n->own.count); i++) {
         ibv_dereg_mr(n->regions[i]);
         munmap((void *)(uintptr_t)n->own.at[i].base, n->own.at[i].size);
     }
+    if (n->of_targets)
+        ibv_destroy_cq(n->of_targets);
+    if (n->landing_mr)
+        ibv_dereg_mr(n->landing_mr);
+    free(n->landing);
     if (n->pd)
         ibv_dealloc_pd(n->pd);
     while (n->arenas) {
@@ -200,44 +185,8 @@ static void verbs_free_node(struct verbs_node *n)
         free(n->arenas);
         n->arenas = next;
     }
-    free(n->addresses);
-    free(n->peers);
+    free(n->own_loss);
     free(n);
-}
-
-static int verbs_find_address(struct verbs_node *n, uint32_t id)
-{
-    const char *name = n->verbs->addresses[id];
-    const char *why = loco_address_find(name, &n->addresses[id]);
-
-    if (why)
-        verbs_say(n, "node %u: cannot find the address of node %u, %s: %s", n->base.id, id, name,
-                  why);
-    return why ? -EINVAL : 0;
-}
-
-static int verbs_make_peers(struct verbs_node *n)
-{
-    const uint32_t count = n->base.count;
-
-    if (count > n->verbs->config.address_count) {
-        verbs_say(n, "node %u (of %u): there are addresses for %u nodes only", n->base.id, count,
-                  n->verbs->config.address_count);
-        return -EINVAL;
-    }
-    n->peers = calloc(count, sizeof *n->peers);
-    n->addresses = calloc(count, sizeof *n->addresses);
-    if (!n->peers || !n->addresses)
-        return -ENOMEM;
-    for (uint32_t id = 0; id < count; id++) {
-        n->peers[id].id = id;
-        int rc = loco_nonce_new(&n->peers[id].challenge);
-        if (!rc)
-            rc = verbs_find_address(n, id);
-        if (rc)
-            return rc;
-    }
-    return 0;
 }
 
 static int verbs_bind_node(struct verbs_node *n)
@@ -246,7 +195,7 @@ static int verbs_bind_node(struct verbs_node *n)
 
     if (rc == -ENODEV || rc == -EADDRNOTAVAIL)
         verbs_say(n, "node %u: %s is no address of an RDMA device of this machine (see: rdma link)",
-                  n->base.id, n->verbs->addresses[n->base.id]);
+                  n->control.base.id, n->verbs->addresses[n->control.base.id]);
     return rc;
 }
 
@@ -257,7 +206,7 @@ static int verbs_watch_device(struct verbs_node *n)
     int rc = 0;
 
     fcntl(n->device->async_fd, F_SETFL, fcntl(n->device->async_fd, F_GETFL) | O_NONBLOCK);
-    pthread_mutex_lock(&v->lock);
+    pthread_mutex_lock(&v->control.lock);
     unsigned i = 0;
     while (i < v->device_count && v->devices[i].context != n->device)
         i++;
@@ -265,7 +214,7 @@ static int verbs_watch_device(struct verbs_node *n)
         rc = -ENOSPC;
     else if (i == v->device_count)
         v->devices[v->device_count++] = (struct verbs_device){.context = n->device};
-    pthread_mutex_unlock(&v->lock);
+    pthread_mutex_unlock(&v->control.lock);
     return rc;
 }
 
@@ -273,7 +222,7 @@ static int verbs_watch_device(struct verbs_node *n)
  * clear it, and only the first may set it. */
 static int verbs_open_device(struct verbs_node *n)
 {
-    struct loco_fabric *fabric = n->base.fabric;
+    struct loco_fabric *fabric = n->control.base.fabric;
     struct ibv_device_attr attributes;
     int rc = ibv_query_device(n->device, &attributes);
 
@@ -283,46 +232,28 @@ static int verbs_open_device(struct verbs_node *n)
         verbs_say(n, "device %s has no atomic operations", ibv_get_device_name(n->device->device));
         return -ENOTSUP;
     }
-    pthread_mutex_lock(&n->verbs->lock);
+    pthread_mutex_lock(&n->verbs->control.lock);
     if (attributes.atomic_cap != IBV_ATOMIC_GLOB)
         fabric->capabilities &= ~(unsigned)(LOCO_CPU_ATOMICS | LOCO_ATOMICS_PLACED);
     else if (n->verbs->device_count == 0)
         fabric->capabilities |= LOCO_CPU_ATOMICS | LOCO_ATOMICS_PLACED;
-    pthread_mutex_unlock(&n->verbs->lock);
+    pthread_mutex_unlock(&n->verbs->control.lock);
     n->pd = ibv_alloc_pd(n->device);
     return n->pd ? 0 : -errno;
 }
 
-static int verbs_watch_node(struct verbs_node *n)
+/* Makes what links need besides. The landing is a whole page, because the children of a fork may
+ * lose pages that are registered. */
+static int verbs_make_ends(struct verbs_node *n)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = n};
-
-    return epoll_ctl(n->verbs->epoll, EPOLL_CTL_ADD, n->channel->fd, &event) ? -errno : 0;
-}
-
-static void verbs_add_node(struct verbs_node *n)
-{
-    struct verbs *v = n->verbs;
-
-    pthread_mutex_lock(&v->lock);
-    n->next = v->nodes;
-    v->nodes = n;
-    verbs_node_due(n);
-    pthread_mutex_unlock(&v->lock);
-    verbs_wake(v->wake_connecting);
-}
-
-/* Makes the network's key from its secret, and a random key for the node's links to itself. */
-static int verbs_make_keys(struct verbs_node *n, struct loco_secret secret)
-{
-    struct loco_nonce own;
-    int rc = loco_nonce_new(&own);
-
+    n->landing = aligned_alloc(PAGE, PAGE);
+    if (!n->landing)
+        return -ENOMEM;
+    int rc = verbs_register(n, n->landing, PAGE, IBV_ACCESS_LOCAL_WRITE, &n->landing_mr);
     if (rc)
         return rc;
-    loco_key_of(&n->key, secret);
-    loco_key_of(&n->own_links, (struct loco_secret){&own, sizeof own});
-    return loco_nonce_new(&n->challenge);
+    n->of_targets = ibv_create_cq(n->device, 1, NULL, NULL, 0);
+    return n->of_targets ? 0 : -errno;
 }
 
 /* Opens the node's resources on the device that it is bound to. */
@@ -333,20 +264,64 @@ static int verbs_open_resources(struct verbs_node *n)
     if (!rc)
         rc = verbs_watch_device(n);
     if (!rc)
-        rc = verbs_control_open(n);
+        rc = verbs_make_ends(n);
     return rc;
 }
 
-/* Lets the telling thread receive the node's messages, and lets peers connect. */
-static int verbs_begin_to_listen(struct verbs_node *n)
+/* Makes the key of the node's links to itself, and the news of its own loss. */
+static int verbs_prepare(struct verbs_node *n)
 {
-    int rc = verbs_watch_node(n);
+    struct loco_nonce own;
+    const int rc = loco_nonce_new(&own);
 
     if (rc)
         return rc;
-    rc = verbs_listen(n);
+    loco_key_of(&n->own_links, (struct loco_secret){&own, sizeof own});
+    n->own_loss = control_told_new(&n->control, CONTROL_LOST, n->control.base.id);
+    return n->own_loss ? 0 : -ENOMEM;
+}
+
+static void verbs_add_node(struct verbs_node *n)
+{
+    struct verbs *v = n->verbs;
+
+    pthread_mutex_lock(&v->control.lock);
+    n->next = v->nodes;
+    v->nodes = n;
+    pthread_mutex_unlock(&v->control.lock);
+}
+
+/* Waits until the connecting thread has ended a node that was added. */
+static void verbs_shut(struct verbs_node *n)
+{
+    struct verbs *v = n->verbs;
+
+    pthread_mutex_lock(&v->control.lock);
+    n->shuts = true;
+    verbs_wake(v->wake_connecting);
+    while (!n->shut)
+        pthread_cond_wait(&v->control.node_closed, &v->control.lock);
+    pthread_mutex_unlock(&v->control.lock);
+}
+
+/* Binds the node to its device, and lets peers connect. */
+static int verbs_start(struct verbs_node *n)
+{
+    int rc = verbs_bind_node(n);
+
     if (rc)
-        epoll_ctl(n->verbs->epoll, EPOLL_CTL_DEL, n->channel->fd, NULL);
+        return rc;
+    rc = verbs_open_resources(n);
+    if (!rc)
+        rc = verbs_listen(n);
+    if (rc) {
+        rdma_destroy_id(n->listener.id);
+        return rc;
+    }
+    verbs_add_node(n);
+    rc = control_node_start(&n->control);
+    if (rc)
+        verbs_shut(n);
     return rc;
 }
 
@@ -358,26 +333,21 @@ static int verbs_node_open(struct loco_fabric *fabric, uint32_t id, uint32_t cou
 
     if (!n)
         return -ENOMEM;
-    n->base = (struct loco_node){.fabric = fabric, .id = id, .count = count, .events = *events};
+    n->control.base.fabric = fabric;
     n->verbs = verbs_of(fabric);
-    int rc = verbs_make_keys(n, secret);
-    if (!rc)
-        rc = verbs_make_peers(n);
-    if (!rc)
-        rc = verbs_bind_node(n);
+    int rc = control_node_open(&n->verbs->control, &n->control, id, count, secret, events);
     if (rc)
         goto free_node;
-    rc = verbs_open_resources(n);
+    rc = verbs_prepare(n);
     if (!rc)
-        rc = verbs_begin_to_listen(n);
+        rc = verbs_start(n);
     if (rc)
-        goto unbind;
-    verbs_add_node(n);
-    *node = &n->base;
+        goto free_control;
+    *node = &n->control.base;
     return 0;
 
-unbind:
-    rdma_destroy_id(n->listener.id);
+free_control:
+    control_node_free(&n->control);
 free_node:
     verbs_free_node(n);
     return rc;
@@ -386,14 +356,10 @@ free_node:
 static void verbs_node_close(struct loco_node *base)
 {
     struct verbs_node *n = (struct verbs_node *)base;
-    struct verbs *v = n->verbs;
 
-    pthread_mutex_lock(&v->lock);
-    n->closing = true;
-    verbs_node_due(n);
-    while (!n->closed)
-        pthread_cond_wait(&v->node_closed, &v->lock);
-    pthread_mutex_unlock(&v->lock);
+    control_node_stop(&n->control);
+    verbs_shut(n);
+    control_node_free(&n->control);
     verbs_free_node(n);
 }
 
@@ -401,8 +367,8 @@ static const struct loco_fabric_ops verbs_ops = {
     .name = "verbs",
     .node_open = verbs_node_open,
     .node_close = verbs_node_close,
-    .meet = verbs_meet,
-    .send = verbs_send,
+    .meet = control_meet,
+    .send = control_send,
     .arena_map = verbs_arena_map,
     .link_open = verbs_link_open,
     .link_close = verbs_link_close,
@@ -422,36 +388,40 @@ static void verbs_free_fabric(struct verbs *v)
 {
     if (v->channel)
         rdma_destroy_event_channel(v->channel);
-    for (const int *fd = (const int[]){v->epoll, v->wake_telling, v->wake_connecting, -1}; *fd >= 0;
-         fd++)
-        close(*fd);
+    if (v->wake_connecting >= 0)
+        close(v->wake_connecting);
     loco_addresses_free(v->addresses, v->config.address_count);
-    pthread_mutex_destroy(&v->lock);
-    pthread_cond_destroy(&v->node_closed);
     free(v);
 }
 
 static int verbs_open_descriptors(struct verbs *v)
 {
-    struct epoll_event event = {.events = EPOLLIN};
-
-    v->epoll = epoll_create1(EPOLL_CLOEXEC);
-    v->wake_telling = v->epoll < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    v->wake_connecting = v->wake_telling < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    v->wake_connecting = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (v->wake_connecting < 0)
         return -errno;
-    epoll_ctl(v->epoll, EPOLL_CTL_ADD, v->wake_telling, &event);
     v->channel = rdma_create_event_channel();
     if (!v->channel)
         return -errno;
     return fcntl(v->channel->fd, F_SETFL, fcntl(v->channel->fd, F_GETFL) | O_NONBLOCK) ? -errno : 0;
 }
 
-static void verbs_stop_thread(struct verbs *v, pthread_t thread, int wake)
+static void verbs_stop_serving(struct verbs *v)
 {
-    __atomic_store_n(&v->stop, true, __ATOMIC_RELEASE);
-    verbs_wake(wake);
-    pthread_join(thread, NULL);
+    atomic_store(&v->control.stop, true);
+    control_wake(&v->control);
+    pthread_join(v->serving, NULL);
+}
+
+static int verbs_start_threads(struct verbs *v)
+{
+    int rc = -pthread_create(&v->serving, NULL, control_serving_thread, &v->control);
+
+    if (rc)
+        return rc;
+    rc = -pthread_create(&v->connecting, NULL, verbs_connecting_thread, v);
+    if (rc)
+        verbs_stop_serving(v);
+    return rc;
 }
 
 static bool verbs_config_makes_sense(const struct loco_verbs_config *c)
@@ -460,7 +430,19 @@ static bool verbs_config_makes_sense(const struct loco_verbs_config *c)
 
     return c->addresses && c->address_count > 0 && port + c->address_count <= 65536 &&
            c->send_depth <= 1 << 15 && c->timeout_exponent <= 31 && c->retry_count <= 7 &&
-           c->traffic_class <= 255 && loco_room_is_empty(c->room, sizeof c->room);
+           c->traffic_class <= 255 && c->timeout_ms <= 1000000 &&
+           loco_room_is_empty(c->room, sizeof c->room);
+}
+
+/* Of the lives of a process, each has a number. */
+static int verbs_draw_number(struct verbs *v)
+{
+    struct loco_nonce nonce;
+    const int rc = loco_nonce_new(&nonce);
+
+    if (!rc)
+        memcpy(&v->self.process, nonce.bytes, sizeof v->self.process);
+    return rc;
 }
 
 int loco_verbs_open(struct loco_fabric **fabric, const struct loco_verbs_config *config)
@@ -473,27 +455,33 @@ int loco_verbs_open(struct loco_fabric **fabric, const struct loco_verbs_config 
         return -ENOMEM;
     v->base.ops = &verbs_ops;
     v->config = *config;
-    v->epoll = v->wake_telling = v->wake_connecting = -1;
-    pthread_mutex_init(&v->lock, NULL);
-    pthread_cond_init(&v->node_closed, NULL);
+    if (!v->config.port)
+        v->config.port = LOCO_VERBS_PORT;
     ibv_fork_init(); /* for programs that fork, on old kernels */
+    v->self = (struct control_self){.magic = VERBS_MAGIC, .version = VERBS_VERSION};
     v->addresses = loco_addresses_copy(config->addresses, config->address_count);
-    int rc = v->addresses ? 0 : -ENOMEM;
+    v->control = (struct control){.hooks = &verbs_hooks,
+                                  .self = &v->self,
+                                  .names = v->addresses,
+                                  .name_count = config->address_count,
+                                  .port = v->config.port,
+                                  .timeout_ms = config->timeout_ms ? (unsigned)config->timeout_ms
+                                                                   : LOCO_VERBS_TIMEOUT_MS};
+    int rc = v->addresses ? verbs_open_descriptors(v) : -ENOMEM;
     if (!rc)
-        rc = verbs_open_descriptors(v);
+        rc = verbs_draw_number(v);
+    if (!rc)
+        rc = control_open(&v->control);
     if (rc)
         goto free_it;
-    rc = -pthread_create(&v->telling, NULL, verbs_telling_thread, v);
+    rc = verbs_start_threads(v);
     if (rc)
-        goto free_it;
-    rc = -pthread_create(&v->connecting, NULL, verbs_connecting_thread, v);
-    if (rc)
-        goto stop_telling;
+        goto close_control;
     *fabric = &v->base;
     return 0;
 
-stop_telling:
-    verbs_stop_thread(v, v->telling, v->wake_telling);
+close_control:
+    control_close(&v->control);
 free_it:
     verbs_free_fabric(v);
     return rc;
@@ -505,7 +493,10 @@ void loco_verbs_close(struct loco_fabric *fabric)
 
     if (!v)
         return;
-    verbs_stop_thread(v, v->telling, v->wake_telling);
-    verbs_stop_thread(v, v->connecting, v->wake_connecting);
+    atomic_store(&v->stop, true);
+    verbs_wake(v->wake_connecting);
+    pthread_join(v->connecting, NULL);
+    verbs_stop_serving(v);
+    control_close(&v->control);
     verbs_free_fabric(v);
 }

@@ -1,21 +1,14 @@
 /*
- * The thread that connects the nodes of the verbs fabric. Each node listens. The thread keeps
- * asking for the control connections that are missing. It receives all events of rdma_cm except
- * those of links that this process opens, and passes them to verbs_control.c and verbs_request.c.
+ * The thread that answers requests for links. It receives all events of rdma_cm except those of
+ * links that this process opens, and those of the devices.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "../host_time.h"
 #include "verbs_internal.h"
 
 enum {
-    MS = 1000000,
-    RETRY_MS = 100, /* between attempts to reach a peer that is not there yet */
-    RETRY_LATER_MS = 1000,
     BACKLOG = 1024,
     AT_ONCE = 64 /* events that are handled before the nodes are looked after */
 };
@@ -24,7 +17,7 @@ enum {
 
 int verbs_bind(struct verbs_node *n)
 {
-    struct sockaddr_storage a = verbs_connect_address(n, n->base.id, true);
+    struct sockaddr_storage a = verbs_connect_address(n, n->control.base.id, true);
     struct rdma_cm_id *id;
 
     if (rdma_create_id(n->verbs->channel, &id, &n->listener, RDMA_PS_TCP))
@@ -36,7 +29,7 @@ int verbs_bind(struct verbs_node *n)
         rdma_destroy_id(id);
         return rc;
     }
-    n->listener = (struct verbs_end){.role = VERBS_LISTENER, .node = n, .id = id};
+    n->listener = (struct verbs_end){.listens = true, .node = n, .id = id};
     n->device = id->verbs;
     return 0;
 }
@@ -48,15 +41,13 @@ int verbs_listen(struct verbs_node *n)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* The node's device is gone. Marks all its connections, and that to itself, as lost. With the lock
- * held. */
+/* The node's device is gone, and with it all its peers and the node itself. With the lock held. */
 static void device_lose(struct verbs_node *n)
 {
-    n->own_loss = true;
-    for (uint32_t id = 0; id < n->base.count; id++)
-        if (n->peers[id].connection && n->peers[id].connection->established)
-            n->peers[id].connection->down = true;
-    verbs_node_due(n);
+    for (uint32_t id = 0; id < n->control.base.count; id++)
+        if (control_is_up(n->control.peers[id].connection))
+            control_connection_end(n->control.peers[id].connection);
+    verbs_lose_self(n);
 }
 
 static void connect_on_event(struct rdma_cm_event *event)
@@ -68,15 +59,13 @@ static void connect_on_event(struct rdma_cm_event *event)
     rdma_ack_cm_event(event);
     if (e.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
         verbs_on_request(end->node, e.id, &h);
-    } else if (end->role == VERBS_CONTROL) {
-        verbs_connection_on_event((struct verbs_connection *)end, &e, &h);
-    } else if (end->role == VERBS_TARGET) {
+    } else if (!end->listens) {
         if (e.event != RDMA_CM_EVENT_ESTABLISHED && e.event != RDMA_CM_EVENT_TIMEWAIT_EXIT)
             verbs_target_drop(end);
     } else if (e.event == RDMA_CM_EVENT_DEVICE_REMOVAL) {
-        pthread_mutex_lock(&end->node->verbs->lock);
+        pthread_mutex_lock(&end->node->verbs->control.lock);
         device_lose(end->node);
-        pthread_mutex_unlock(&end->node->verbs->lock);
+        pthread_mutex_unlock(&end->node->verbs->control.lock);
     }
 }
 
@@ -90,121 +79,75 @@ static void device_on_event(struct verbs *v, struct verbs_device *d)
     }
     enum ibv_event_type type = event.event_type;
     ibv_ack_async_event(&event);
-    pthread_mutex_lock(&v->lock);
+    pthread_mutex_lock(&v->control.lock);
     for (struct verbs_node *n = v->nodes; n; n = n->next) {
         if (n->device != d->context)
             continue;
         if (type == IBV_EVENT_DEVICE_FATAL)
             device_lose(n);
         if (type == IBV_EVENT_DEVICE_FATAL || type == IBV_EVENT_PORT_ERR)
-            verbs_warn(n, "node %u: RDMA device %s says: %s", n->base.id,
-                       ibv_get_device_name(d->context->device), ibv_event_type_str(type));
+            control_warn(&n->control, "node %u: RDMA device %s says: %s", n->control.base.id,
+                         ibv_get_device_name(d->context->device), ibv_event_type_str(type));
     }
-    pthread_mutex_unlock(&v->lock);
+    pthread_mutex_unlock(&v->control.lock);
 }
 
 /* --- the connecting thread --------------------------------------------------------------- */
 
 static void connect_bury(struct verbs_node *n)
 {
-    pthread_mutex_lock(&n->verbs->lock);
+    pthread_mutex_lock(&n->verbs->control.lock);
     struct verbs_end *dead = n->dead;
     n->dead = NULL;
-    pthread_mutex_unlock(&n->verbs->lock);
+    pthread_mutex_unlock(&n->verbs->control.lock);
     while (dead) {
         struct verbs_end *next = dead->next;
-        verbs_destroy_id(dead->id);
-        free(dead); /* its struct verbs_end is the first member of the allocation */
+        verbs_destroy_end(dead);
         dead = next;
     }
 }
 
-/* Tries to reach the peers that this node connects to. Returns whether any is still missing. */
-static bool connect_peers(struct verbs_node *n)
-{
-    uint64_t now = loco_host_clock(&n->base);
-    bool missing = false;
-
-    for (uint32_t id = 0; id < n->base.id; id++) {
-        struct verbs_peer *p = &n->peers[id];
-        if (!p->asked || verbs_connection_of(p, n->verbs))
-            continue;
-        missing = true;
-        if (p->try_at > now)
-            continue;
-        bool patient = ++p->attempts > VERBS_PATIENCE;
-        p->eager = true;
-        p->try_at = now + (patient ? RETRY_LATER_MS : RETRY_MS) * (uint64_t)MS;
-        verbs_connection_start(n, p);
-    }
-    return missing;
-}
-
-int verbs_meet(struct loco_node *base, uint32_t peer)
-{
-    struct verbs_node *n = (struct verbs_node *)base;
-
-    pthread_mutex_lock(&n->verbs->lock);
-    n->peers[peer].asked = true;
-    pthread_mutex_unlock(&n->verbs->lock);
-    if (peer < base->id)
-        verbs_wake(n->verbs->wake_connecting);
-    return 0;
-}
-
-/* Closes the remaining connections of a node whose peers know that it leaves. */
+/* Ends a node that has left its peers. Those of its links to itself are its last targets. */
 static void connect_shut_node(struct verbs_node *n)
 {
-    for (uint32_t id = 0; id < n->base.count; id++) {
-        struct verbs_peer *p = &n->peers[id];
-        while (p->targets)
-            verbs_target_drop(p->targets);
-        if (p->connection)
-            verbs_give_up(p->connection);
-    }
-    connect_bury(n);
-    verbs_destroy_id(n->listener.id);
+    while (n->targets)
+        verbs_target_drop(n->targets);
+    rdma_destroy_id(n->listener.id);
 }
 
 static void connect_unlink_node(struct verbs *v, struct verbs_node *n)
 {
-    pthread_mutex_lock(&v->lock);
+    pthread_mutex_lock(&v->control.lock);
     for (struct verbs_node **at = &v->nodes; *at; at = &(*at)->next) {
         if (*at == n) {
             *at = n->next;
             break;
         }
     }
-    n->closed = true;
-    pthread_cond_broadcast(&v->node_closed);
-    pthread_mutex_unlock(&v->lock);
+    n->shut = true;
+    pthread_cond_broadcast(&v->control.node_closed);
+    pthread_mutex_unlock(&v->control.lock);
 }
 
-/* Connects missing peers, and ends the nodes that are to close. Only this thread removes nodes from
- * the list, and others add at its head, so it may walk on after it has released the lock. Returns
- * how long to wait for events, in ms; -1: for ever. */
-static int connect_tend_nodes(struct verbs *v)
+/* Only this thread removes nodes from the list, and others add at its head, so it may walk on after
+ * it has released the lock. */
+static void connect_tend_nodes(struct verbs *v)
 {
-    bool missing = false;
-
-    pthread_mutex_lock(&v->lock);
+    pthread_mutex_lock(&v->control.lock);
     struct verbs_node *n = v->nodes;
     while (n) {
         struct verbs_node *after = n->next;
-        bool closing = n->closing, quiet = n->quiet;
-        pthread_mutex_unlock(&v->lock);
+        const bool shuts = n->shuts;
+        pthread_mutex_unlock(&v->control.lock);
         connect_bury(n);
-        if (!closing)
-            missing |= connect_peers(n);
-        if (quiet) {
+        if (shuts) {
             connect_shut_node(n);
             connect_unlink_node(v, n);
         }
         n = after;
-        pthread_mutex_lock(&v->lock);
+        pthread_mutex_lock(&v->control.lock);
     }
-    pthread_mutex_unlock(&v->lock);
-    return missing ? RETRY_MS / 4 : -1;
+    pthread_mutex_unlock(&v->control.lock);
 }
 
 void *verbs_connecting_thread(void *arg)
@@ -212,18 +155,18 @@ void *verbs_connecting_thread(void *arg)
     struct verbs *v = arg;
     uint64_t turns;
 
-    while (!__atomic_load_n(&v->stop, __ATOMIC_ACQUIRE)) {
-        int wait = connect_tend_nodes(v);
+    while (!atomic_load(&v->stop)) {
+        connect_tend_nodes(v);
         struct pollfd fds[2 + VERBS_DEVICES_MAX] = {{.fd = v->wake_connecting, .events = POLLIN},
                                                     {.fd = v->channel->fd, .events = POLLIN}};
-        pthread_mutex_lock(&v->lock);
+        pthread_mutex_lock(&v->control.lock);
         unsigned devices = v->device_count;
-        pthread_mutex_unlock(&v->lock);
+        pthread_mutex_unlock(&v->control.lock);
         for (unsigned i = 0; i < devices; i++)
             fds[2 + i] =
                 (struct pollfd){.fd = v->devices[i].failed ? -1 : v->devices[i].context->async_fd,
                                 .events = POLLIN};
-        if (poll(fds, 2 + devices, wait) < 1)
+        if (poll(fds, 2 + devices, -1) < 1)
             continue;
         if (fds[0].revents && read(v->wake_connecting, &turns, sizeof turns) < 0)
             continue;

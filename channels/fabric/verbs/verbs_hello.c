@@ -1,7 +1,4 @@
-/*
- * What a request to connect contains, and how a node makes one. verbs_hello.h says how the two
- * nodes prove themselves by it.
- */
+/* What a request for a link contains, and how a node makes one. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,13 +10,12 @@ enum {
     TIMEOUT_EXPONENT = 16 /* default: the length of such a time-out */
 };
 
-struct verbs_hello verbs_hello_of(const struct verbs_node *n, enum verbs_purpose purpose)
+struct verbs_hello verbs_hello_of(const struct verbs_node *n)
 {
     return (struct verbs_hello){.magic = VERBS_MAGIC,
                                 .version = VERBS_VERSION,
-                                .purpose = (uint8_t)purpose,
-                                .node = n->base.id,
-                                .count = n->base.count};
+                                .node = n->control.base.id,
+                                .count = n->control.base.count};
 }
 
 struct verbs_hello verbs_hello_from(const struct rdma_cm_event *e)
@@ -31,29 +27,14 @@ struct verbs_hello verbs_hello_from(const struct rdma_cm_event *e)
     return h.magic == VERBS_MAGIC && h.version == VERBS_VERSION ? h : (struct verbs_hello){0};
 }
 
-uint64_t verbs_nonce_first_bytes(const struct loco_nonce *nonce)
-{
-    uint64_t first;
-
-    memcpy(&first, nonce->bytes, sizeof first);
-    return first;
-}
-
-struct loco_claim verbs_claim_of(const struct verbs_node *n, uint32_t purpose, uint32_t from,
-                                 uint32_t to, const struct loco_nonce *asked,
-                                 const struct loco_nonce *given)
-{
-    return loco_claim_of(purpose, from, to, n->base.count, asked, given);
-}
-
 struct loco_claim verbs_claim_of_link(const struct verbs_node *n, uint32_t from, uint32_t to,
                                       const struct loco_nonce *given)
 {
-    return verbs_claim_of(n, LOCO_OF_LINK, from, to, &(struct loco_nonce){{0}}, given);
+    return loco_claim_of(LOCO_OF_LINK, from, to, n->control.base.count, &(struct loco_nonce){{0}},
+                         given);
 }
 
-/* Asks for as many reads and atomics in flight as both devices can, and for infinite retries of
- * control messages that find no free buffer at the peer. */
+/* Asks for as many reads and atomics in flight as both devices can. */
 struct rdma_conn_param verbs_connect_parameters(const struct verbs_node *n,
                                                 const struct verbs_hello *h)
 {
@@ -65,7 +46,6 @@ struct rdma_conn_param verbs_connect_parameters(const struct verbs_node *n,
         .responder_resources = RDMA_MAX_RESP_RES,
         .initiator_depth = RDMA_MAX_INIT_DEPTH,
         .retry_count = (uint8_t)(retries ? retries : RETRY_COUNT),
-        .rnr_retry_count = 7,
     };
 }
 
@@ -87,14 +67,14 @@ void verbs_connect_set_options(const struct verbs_node *n, struct rdma_cm_id *id
 struct sockaddr_storage verbs_connect_address(const struct verbs_node *n, uint32_t id,
                                               bool listening)
 {
-    const uint16_t port = n->verbs->config.port ? n->verbs->config.port : LOCO_VERBS_PORT;
+    const uint16_t port = n->verbs->config.port;
 
-    return loco_address_with_port(&n->addresses[id], listening ? (uint16_t)(port + id) : 0);
+    return loco_address_with_port(&n->control.addresses[id], listening ? (uint16_t)(port + id) : 0);
 }
 
 int verbs_connect_resolve(const struct verbs_node *n, struct rdma_cm_id *id, uint32_t peer)
 {
-    struct sockaddr_storage from = verbs_connect_address(n, n->base.id, false);
+    struct sockaddr_storage from = verbs_connect_address(n, n->control.base.id, false);
     struct sockaddr_storage to = verbs_connect_address(n, peer, true);
 
     verbs_connect_set_options(n, id);

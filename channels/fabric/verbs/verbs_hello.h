@@ -1,37 +1,34 @@
 /*
- * The private data of a request for a connection of the verbs fabric, and of its answer.
+ * The private data of a request for a link of the verbs fabric, and of its answer.
  *
- * A node that asks for a control connection is first refused, and gets a nonce with the refusal:
- * the challenge. It asks again, with a proof that contains the challenge, and with a nonce of its
- * own. It is accepted with a proof that contains this nonce. So a request without a proof takes no
- * memory: a node keeps one challenge for each peer, and makes a new one after each right proof.
- *
- * A node with a different number of nodes proves itself in the same way, and is refused with a
- * proof. So both sides learn that the other one knows the secret but is configured differently, and
- * no stranger can make them believe that.
- *
- * A link proves that it belongs to a control connection, by a key that only the two ends of that
- * connection have.
+ * A link proves that it belongs to a control connection (control/control.h), by a key that only the
+ * two ends of that connection have. So the request needs no challenge, and one without a proof
+ * takes no memory.
  */
 #ifndef LOCO_VERBS_HELLO_H
 #define LOCO_VERBS_HELLO_H
 
 #include "../proof.h"
 
-enum { VERBS_MAGIC = 0x4c4f434f, VERBS_VERSION = 2 };
-
-enum verbs_purpose { VERBS_FOR_CONTROL = 1, VERBS_FOR_LINK };
+enum { VERBS_MAGIC = 0x4c4f434f, VERBS_VERSION = 3 };
 
 struct verbs_hello {
     uint32_t magic;
     uint16_t version;
-    uint8_t purpose, refusal;
+    uint16_t refusal;
     uint32_t node, count;    /* the sender's */
-    uint64_t asked;          /* of a request: the first bytes of the challenge in its proof */
-    struct loco_nonce nonce; /* of a request: the sender's own; of a refusal: the challenge */
+    struct loco_nonce nonce; /* of a request */
     struct loco_proof proof;
 };
 
-_Static_assert(sizeof(struct verbs_hello) == 56, "the private data of a request has no more room");
+/* A message of a control connection: where an arena of the sender is, and its key. It comes before
+ * any message of the core that names the arena. */
+struct verbs_arena_notice {
+    uint32_t number, key;
+    uint64_t base, size;
+};
+
+_Static_assert(sizeof(struct verbs_hello) == 48, "the private data of a request has 56 bytes");
+_Static_assert(sizeof(struct verbs_arena_notice) == 24, "crosses the network");
 
 #endif

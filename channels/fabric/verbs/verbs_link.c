@@ -104,7 +104,7 @@ static int link_wait_for_slot(struct verbs_link *l)
         if (link_is_broken(l))
             return -ECONNRESET;
         queue_drain(l->queue);
-        l->node->base.fabric->ops->relax(&l->node->base, &wait);
+        l->base.node->fabric->ops->relax(l->base.node, &wait);
     }
     return 0;
 }
@@ -317,9 +317,9 @@ static int link_post_flush(struct verbs_link *l)
     link_aim_at_nothing(l);
     if (!l->node->verbs->config.flush_by_nothing) {
         l->request.num_sge = 1;
-        l->part = (struct ibv_sge){.addr = (uintptr_t)l->node->buffers,
+        l->part = (struct ibv_sge){.addr = (uintptr_t)l->node->landing,
                                    .length = sizeof(uint64_t),
-                                   .lkey = l->node->buffers_mr->lkey};
+                                   .lkey = l->node->landing_mr->lkey};
     }
     return link_post(l, IBV_WR_RDMA_READ, 0);
 }
@@ -480,13 +480,13 @@ int verbs_link_open(struct loco_node *base, uint32_t peer, uint64_t until, struc
     if (!rc)
         rc = link_choose_queue(l);
 
-    pthread_mutex_lock(&n->verbs->lock);
-    const struct verbs_connection *c = n->peers[peer].connection;
-    bool there = c && c->established && !c->down;
-    l->arenas = peer == n->base.id ? &n->own : there ? c->arenas : &no_arenas;
+    pthread_mutex_lock(&n->verbs->control.lock);
+    const struct verbs_connection *c = verbs_connection_to(n, peer);
+    const bool there = c && control_is_up(&c->control);
+    l->arenas = peer == base->id ? &n->own : there ? c->arenas : &no_arenas;
     l->next = n->links;
     n->links = l;
-    pthread_mutex_unlock(&n->verbs->lock);
+    pthread_mutex_unlock(&n->verbs->control.lock);
 
     if (!rc)
         rc = l->arenas == &no_arenas ? -ECONNRESET : link_connect(l, until);
@@ -505,7 +505,7 @@ void verbs_link_close(struct loco_link *link)
     struct verbs_link *l = (struct verbs_link *)link;
     struct verbs *v = l->node->verbs;
 
-    pthread_mutex_lock(&v->lock);
+    pthread_mutex_lock(&v->control.lock);
     for (struct verbs_link **at = &l->node->links; *at; at = &(*at)->next) {
         if (*at == l) {
             *at = l->next;
@@ -513,7 +513,7 @@ void verbs_link_close(struct loco_link *link)
         }
     }
     atomic_store(&l->broken, true); /* failures from now on do not mean that the peer is lost */
-    pthread_mutex_unlock(&v->lock);
+    pthread_mutex_unlock(&v->control.lock);
     if (l->id) {
         if (l->id->qp)
             rdma_destroy_qp(l->id);

@@ -11,7 +11,7 @@
 enum {
     MS = 1000000,
     LOOK_MS = 100,   /* between two looks whether the link broke meanwhile */
-    LINK_MS = 20000, /* the longest wait for a peer: a stopped process is not lost over RDMA */
+    LINK_MS = 20000, /* the longest wait for a peer that is not lost */
 };
 
 static int link_await(struct verbs_link *l, enum rdma_cm_event_type expected, uint64_t until)
@@ -23,7 +23,7 @@ static int link_await(struct verbs_link *l, enum rdma_cm_event_type expected, ui
     while (poll(&fd, 1, loco_host_poll_ms(until, LOOK_MS)) < 1) {
         if (atomic_load(&l->broken))
             return -ECONNRESET;
-        if (loco_host_clock(&n->base) >= until)
+        if (loco_host_clock(NULL) >= until)
             return -ETIMEDOUT;
     }
     if (rdma_get_cm_event(l->channel, &event))
@@ -35,10 +35,10 @@ static int link_await(struct verbs_link *l, enum rdma_cm_event_type expected, ui
         return 0;
     if (type == RDMA_CM_EVENT_REJECTED)
         return -ECONNRESET; /* the peer has gone */
-    pthread_mutex_lock(&n->verbs->lock);
-    verbs_warn(n, "node %u: a link to node %u: %s, status %d", n->base.id, l->base.peer,
-               rdma_event_str(type), status);
-    pthread_mutex_unlock(&n->verbs->lock);
+    pthread_mutex_lock(&n->verbs->control.lock);
+    control_warn(&n->control, "node %u: a link to node %u: %s, status %d", n->control.base.id,
+                 l->base.peer, rdma_event_str(type), status);
+    pthread_mutex_unlock(&n->verbs->control.lock);
     return -EHOSTUNREACH;
 }
 
@@ -62,15 +62,18 @@ static int link_make_pair(struct verbs_link *l, struct ibv_qp_init_attr *attribu
 /* Adds the proof to a link's hello. */
 static int link_prove(const struct verbs_link *l, struct verbs_hello *h)
 {
-    const struct verbs_node *n = l->node;
+    struct verbs_node *n = l->node;
     struct loco_key key;
-    int rc = verbs_find_link_key(l->node, l->base.peer, &key);
 
+    pthread_mutex_lock(&n->verbs->control.lock);
+    int rc = verbs_link_key(n, l->base.peer, &key);
+    pthread_mutex_unlock(&n->verbs->control.lock);
     if (!rc)
         rc = loco_nonce_new(&h->nonce);
     if (rc)
         return rc;
-    const struct loco_claim claim = verbs_claim_of_link(n, n->base.id, l->base.peer, &h->nonce);
+    const struct loco_claim claim =
+        verbs_claim_of_link(n, n->control.base.id, l->base.peer, &h->nonce);
     h->proof = loco_prove(&key, &claim);
     return 0;
 }
@@ -107,16 +110,16 @@ static int link_establish(struct verbs_link *l, const struct verbs_hello *h, uin
         rc = link_await(l, RDMA_CM_EVENT_ESTABLISHED, until);
     if (rc)
         return rc;
-    pthread_mutex_lock(&n->verbs->lock);
+    pthread_mutex_lock(&n->verbs->control.lock);
     l->qp = l->id->qp;
-    pthread_mutex_unlock(&n->verbs->lock);
+    pthread_mutex_unlock(&n->verbs->control.lock);
     return atomic_load(&l->broken) ? -ECONNRESET : 0;
 }
 
 int verbs_link_connect(struct verbs_link *l, struct ibv_qp_init_attr *attributes, uint64_t until)
 {
-    struct verbs_hello h = verbs_hello_of(l->node, VERBS_FOR_LINK);
-    const uint64_t longest = loco_host_clock(&l->node->base) + LINK_MS * (uint64_t)MS;
+    struct verbs_hello h = verbs_hello_of(l->node);
+    const uint64_t longest = loco_host_clock(NULL) + LINK_MS * (uint64_t)MS;
     int rc = link_prove(l, &h);
 
     until = until < longest ? until : longest;

@@ -4,21 +4,24 @@
  *
  * Each node listens on an address of an RDMA interface. Of each pair of nodes that a channel brings
  * together, the node with the higher id connects, and tries until the other is there. Each thread
- * has its own queue pair to each peer. Two threads in each process serve all its nodes: one accepts
- * and makes connections, the other reports events to the core.
+ * has its own queue pair to each peer. Control messages go over TCP, between the same addresses and
+ * ports. Three threads in each process serve all its nodes: one carries these messages, one accepts
+ * links, and one reports events to the core.
  *
  * Arenas are registered memory, on huge pages if some are free, and live as long as their node.
  *
  * The loss of a peer that ends in order, or whose process dies, is noticed at once, because the
- * peer's kernel reports it. If the peer's machine or the link to it falls silent, the operations in
- * flight notice it, and without any a keep-alive each second. Both give up after 1 + retry_count
- * acknowledge time-outs of 4.096 us * 2^timeout_exponent. With the defaults that is 2.1 s, so at
- * most 3.2 s in all; a device may stretch its time-outs up to fourfold. A lost peer can no longer
- * reach this node's memory. When it starts again under the same id and address, it is connected
- * again and peer_up is called again; links that were opened before stay broken.
+ * peer's kernel closes its connections. If the peer's machine or the link to it falls silent, the
+ * operations in flight notice it: the device gives up after 1 + retry_count acknowledge time-outs
+ * of 4.096 us * 2^timeout_exponent. With the defaults that is 2.1 s; a device may stretch its
+ * time-outs up to fourfold. Without operations, and when the peer's process is stopped, the peer is
+ * lost timeout_ms after it was last heard, or up to a quarter of that later. A lost peer can no
+ * longer reach this node's memory. When it starts again under the same id and address, it is
+ * connected again and peer_up is called again; links that were opened before stay broken.
  *
- * A request for a connection must come from the node's address, and prove that it is of this
- * network: verbs_hello.h says how. RDMA itself neither encrypts nor signs.
+ * A connection must come from the node's address, and prove that it is of this network:
+ * docs/meeting.md says how. A link proves that it belongs to such a connection. RDMA itself neither
+ * encrypts nor signs.
  *
  * A fence is a read of 8 bytes of the peer's first arena. A write's acknowledgement says that the
  * peer's device has the write; its bytes may still be on their way to memory, as posted writes of
@@ -37,7 +40,7 @@
 
 LOCO_DECLARATIONS
 
-enum { LOCO_VERBS_PORT = 18515 };
+enum { LOCO_VERBS_PORT = 18515, LOCO_VERBS_TIMEOUT_MS = 3000 };
 
 struct loco_verbs_config {
     /* By node id: the address of each node's RDMA interface, as numbers or as a host name. The
@@ -55,7 +58,8 @@ struct loco_verbs_config {
     unsigned retry_count;      /* as above, 1 to 7; default 7 */
     unsigned traffic_class;    /* of RoCE's IP packets: DSCP and ECN; default: the system's */
     bool flush_by_nothing;     /* a fence reads no bytes instead of 8: see above */
-    uint64_t room[4];
+    uint64_t timeout_ms;       /* a silent peer is lost after this; default LOCO_VERBS_TIMEOUT_MS */
+    uint64_t room[3];
 };
 
 /*

@@ -265,6 +265,7 @@ static void node_verbs(const struct general *g)
         .send_depth = (unsigned)general_number(block, "send_depth", 0),
         .timeout_exponent = (unsigned)general_number(block, "timeout_exponent", 0),
         .retry_count = (unsigned)general_number(block, "retry_count", 0),
+        .timeout_ms = (unsigned)general_number(block, "timeout_ms", 0),
         .traffic_class = (unsigned)general_number(block, "traffic_class", 0),
         .flush_bytes = (unsigned)general_number(block, "flush_bytes", 0),
     };

@@ -55,6 +55,8 @@ const struct scenario_key scenario_keys[] = {
      "A device sends again after 4.096 us * 2^this without an acknowledgement; 16: 268 ms"},
     {"verbs.retry_count", "", "7", RANGE(1, 7),
      "How often a device sends again before the peer is lost"},
+    {"verbs.timeout_ms", "ms", "3000", RANGE(10, 1000000),
+     "A peer whose process or machine says nothing for so long is lost"},
     {"verbs.traffic_class", "", "0", RANGE(0, 255),
      "Traffic class of RoCE packets, DSCP and ECN together; 0: the system's default"},
     {"verbs.flush_bytes", "", "8", RANGE(0, 8),

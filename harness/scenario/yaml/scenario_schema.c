@@ -110,15 +110,11 @@ static const cyaml_schema_field_t host_fields[] = {
 BLOCKS(host);
 
 static const cyaml_schema_field_t verbs_fields[] = {
-    OF_ENTRIES("nodes", 0, &host_entry),
-    OF_TYPE("port", CYAML_UINT),
-    OF_WORDS("completions", completions),
-    OF_TYPE("send_depth", CYAML_UINT),
-    OF_TYPE("timeout_exponent", CYAML_UINT),
-    OF_TYPE("retry_count", CYAML_UINT),
-    OF_TYPE("traffic_class", CYAML_UINT),
-    OF_TYPE("flush_bytes", CYAML_UINT),
-    CYAML_FIELD_END,
+    OF_ENTRIES("nodes", 0, &host_entry),     OF_TYPE("port", CYAML_UINT),
+    OF_WORDS("completions", completions),    OF_TYPE("send_depth", CYAML_UINT),
+    OF_TYPE("timeout_exponent", CYAML_UINT), OF_TYPE("retry_count", CYAML_UINT),
+    OF_TYPE("timeout_ms", CYAML_UINT),       OF_TYPE("traffic_class", CYAML_UINT),
+    OF_TYPE("flush_bytes", CYAML_UINT),      CYAML_FIELD_END,
 };
 
 static const cyaml_schema_field_t tcp_fields[] = {
