@@ -229,6 +229,11 @@ figure: all
 	    hiloco run docs/examples/netlist/bucks.yaml)
 	$(call draw,faults,output,run-measure.gp output-value-*.dat output-reference-*.dat,$\
 	    hiloco run docs/examples/faults/converters.yaml)
+	$(call draw,llc,stage,run-node.gp stage-signal-*.dat,hiloco run docs/examples/circuit/llc.yaml)
+	$(call draw,four-phases,stage,run-node.gp stage-signal-*.dat,$\
+	    hiloco run docs/examples/circuit/four_phases.yaml)
+	$(call draw,grid-inverter,controller,run-node.gp controller-signal-*.dat,$\
+	    hiloco run docs/examples/circuit/grid_inverter.yaml)
 
 include tests/tests.mk
 

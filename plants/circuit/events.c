@@ -359,10 +359,8 @@ static double find_crossing(struct cir_stage *s, double share, double rung_s, in
                 return -1;
             step_s = s->trial_tests[i] / rate;
             share -= step_s / rung_s;
-            if (share <= 0) {
-                share = 0;
-                step_s = 0;
-            }
+            if (share <= 0) /* a mode that dies at the beginning bends the course */
+                return -1;
             follow(s, share);
         }
         *diode_at = i;

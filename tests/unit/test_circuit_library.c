@@ -79,6 +79,22 @@ Test(circuit_library, resonant_and_phase_shifted)
     expect_mean("dual_active_bridge", "output_v", 1e-6, 10e-3, 10e-6, volts, 0.01);
 }
 
+/* With the rectifier's current near 0 its diodes change within picoseconds. */
+Test(circuit_library, resonant_at_all_frequencies)
+{
+    struct rig rig = library_open("llc", 5e-6);
+    const int frequency = hil_quantity_find(&rig.model->inputs, "frequency_hz");
+    const int load = hil_quantity_find(&rig.model->inputs, "load_a");
+
+    rig.in[load] = -14; /* of 25 A */
+    for (unsigned n = 0; n < 20000; n++) {
+        rig.in[frequency] = 70e3 + 130e3 * (n % 10000) / 10000;
+        rig_step(&rig);
+        cr_assert_eq(rig_said[0], '\0', "at %g Hz: %s", rig.in[frequency], rig_said);
+    }
+    rig_end(&rig);
+}
+
 /* The power over a period of the mains, by the mean current of each switching period. */
 Test(circuit_library, power_factor_correction)
 {
