@@ -90,6 +90,9 @@ PYTHON_FILES := $(wildcard harness/python/hiloco/*)
 # was compiled for another machine does not run here.
 SCHEMAS := $(if $(findstring --sysroot,$(CC)),,$(patsubst %,$(BUILD)/schema/%.json,scenario summary sweep))
 
+# A page for each command that has none in docs/man.
+PAGES := $(if $(SCHEMAS),$(BUILD)/man/made)
+
 INSTALLED := $(SHARED) $(HIL_SHARED) $(BUILD)/installed/libloco.a $(BUILD)/libloco-sim.a
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -139,6 +142,16 @@ $(PYTHON): harness/python/METADATA.in harness/python/entry_points.txt $(PYTHON_F
 $(BUILD)/schema/%.json: $(BUILD)/hiloco
 	@mkdir -p $(@D)
 	$< schema $* >$@.part && mv $@.part $@
+
+$(PAGES): harness/commands/page.awk $(BUILD)/hiloco
+	@rm -rf $(@D) && mkdir -p $(@D)
+	@$(BUILD)/hiloco --help >$(@D)/overview
+	@for c in $$(sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' $(@D)/overview); do \
+	    [ -e docs/man/hiloco-$$c.1 ] || { $(BUILD)/hiloco $$c --help; \
+	        [ $$c != scope ] || $(BUILD)/hiloco scope --capture=x --help; } | \
+	        awk -v command=$$c -f $< $(@D)/overview - >$(@D)/hiloco-$$c.1 || exit 1; \
+	done
+	@touch $@
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(NEEDED)
 	@mkdir -p $(@D)
@@ -279,7 +292,7 @@ $(BUILD)/node-bench: docs/examples/node/bench.c $(HIL_SHARED)
 	    -Wl,-rpath,'$$ORIGIN'
 
 install: AT = $(DESTDIR)$(PREFIX)
-install: all $(INSTALLED)
+install: all $(INSTALLED) $(PAGES)
 	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric $(AT)/include/loco-sim $(AT)/include/hiloco \
 	    $(AT)/lib/pkgconfig $(AT)/lib/hiloco $(patsubst %,$(AT)/share/man/man%,1 3 7)
 	install $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/loco-conform $(AT)/bin
@@ -314,6 +327,7 @@ install: all $(INSTALLED)
 	    >$(AT)/lib/pkgconfig/loco-sim.pc
 	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|' harness/hiloco.pc.in \
 	    >$(AT)/lib/pkgconfig/hiloco.pc
+	install -m 644 $(BUILD)/man/*.1 $(AT)/share/man/man1
 	for s in 1 3 7; do install -m 644 docs/man/*.$$s $(AT)/share/man/man$$s || exit 1; done
 	install -d $(AT)/share/bash-completion/completions $(AT)/share/zsh/vendor-completions
 	install -m 644 harness/completion/hiloco.bash $(AT)/share/bash-completion/completions/hiloco

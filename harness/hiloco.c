@@ -41,7 +41,7 @@ static const char help[] =
     "  export-fmu MODEL  export a model as an FMU, for other tools\n"
     "  doctor [SCENARIO] report settings of this machine that hurt a loop, and how to fix them\n"
     "\n"
-    "hiloco COMMAND --help explains a command, and hiloco --version prints the version.\n"
+    "hiloco help COMMAND explains a command, and hiloco --version prints the version.\n"
     "\n"
     "Exit status: 0 if all went well; 1 if a run failed; 2 if the input was wrong and nothing was\n"
     "started; 3 if a run is not valid; 4 if a limit failed; 130 if a run was interrupted (129 by\n"
@@ -68,21 +68,15 @@ static const struct {
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* One line that helps, after a word that is no command. */
-static void hiloco_suggest(const char *word, const char *next)
+static void hiloco_suggest(const char *word)
 {
     const char *names[COMMANDS];
 
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
     const char *near = scenario_near_miss(word, names, COMMANDS);
-    const char *of = next ? scenario_near_miss(next, names, COMMANDS) : NULL;
 
-    if (strcmp(word, "help") == 0 && of)
-        fprintf(stderr, "hiloco: hiloco %s --help explains %s\n", of, of);
-    else if (strcmp(word, "help") == 0)
-        fprintf(stderr, "hiloco: hiloco --help lists the commands, hiloco COMMAND --help explains "
-                        "one\n");
-    else if (near)
+    if (near)
         fprintf(stderr, "hiloco: there is no command %s (did you mean '%s'?)\n", word, near);
     else
         fprintf(stderr, "hiloco: there is no command %s; hiloco --help lists them\n", word);
@@ -90,6 +84,12 @@ static void hiloco_suggest(const char *word, const char *next)
 
 static int hiloco_run(int argc, char **argv)
 {
+    char *explain[] = {argv[0], argc > 2 ? argv[2] : NULL, "--help", NULL};
+
+    if (argc == 3 && strcmp(argv[1], "help") == 0)
+        return hiloco_run(3, explain);
+    if (argc == 2 && strcmp(argv[1], "help") == 0)
+        argv[1] = "--help";
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         fputs(help, stdout);
         return HIL_EXIT_OK;
@@ -107,7 +107,7 @@ static int hiloco_run(int argc, char **argv)
         return commands[i].run(argc - 1, argv + 1);
     }
     if (argc > 1)
-        hiloco_suggest(argv[1], argc > 2 ? argv[2] : NULL);
+        hiloco_suggest(argv[1]);
     else
         fputs(help, stderr);
     return HIL_EXIT_USAGE;

@@ -11,16 +11,21 @@ static const char help[] =
     "       hiloco check --against ngspice NETLIST\n"
     "\n"
     "Checks a scenario, and prints it with every key spelled out if there are no mistakes. Each\n"
-    "mistake is a line FILE:LINE:COLUMN, with what was found and what is allowed. --mode, --set\n"
-    "and --parameters are as for hiloco run, and so is - in place of SCENARIO.\n"
+    "mistake is a line FILE:LINE:COLUMN, with what was found and what is allowed.\n"
+    "SCENARIO is a file, or - for standard input.\n"
     "\n"
-    "--measure makes each component instead, runs some hundred steps with its initial inputs, and\n"
-    "prints how long a step takes here. It warns about a component whose step is longer than its\n"
-    "period. The exit status is 1 if a component fails, crashes or hangs.\n"
-    "\n"
-    "--against ngspice runs a netlist, driven by its own sources for the times of its .tran, in\n"
-    "the solver of circuits and in ngspice. It prints the largest difference of each signal, and\n"
-    "its median. The exit status is 1 if one of the two does not come to the end.\n";
+    "  --mode MODE        check it for realtime or virtual time\n"
+    "  --set KEY=VALUE    set a key, as for hiloco run\n"
+    "  --parameters FILE  set parameters from an SSV file, as for hiloco run\n"
+    "  --measure          make each component instead, run some hundred steps with its initial\n"
+    "                     inputs, and print how long a step takes here. Warns about a component\n"
+    "                     whose step is longer than its period. The exit status is 1 if a\n"
+    "                     component fails, crashes or hangs\n"
+    "  --against ngspice  run a netlist, driven by its own sources for the times of its .tran, in\n"
+    "                     the solver of circuits and in ngspice. Prints the largest difference of\n"
+    "                     each signal, and its median. The exit status is 1 if one of the two "
+    "does\n"
+    "                     not come to the end\n";
 
 static int check_and_show(const struct hil_arguments *a, const struct hil_scenario *s)
 {

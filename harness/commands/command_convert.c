@@ -8,8 +8,12 @@ static const char help[] =
     "\n"
     "Prints a scenario in the language of today: one with controller: and converters: becomes one\n"
     "with nodes, components and connections, which gives the same record. The scenario.yaml of\n"
-    "results is such a scenario, too. Comments are lost, and so are keys at their defaults. --set\n"
-    "and --parameters are as for hiloco run; with --parameters every key is spelled out.\n";
+    "results is such a scenario, too. Comments are lost, and so are keys at their defaults.\n"
+    "\n"
+    "  --set KEY=VALUE    set a key, as for hiloco run\n"
+    "  --parameters FILE  set parameters from an SSV file, as for hiloco run; every key is "
+    "spelled\n"
+    "                     out then\n";
 
 enum { MESSAGE_BYTES = 1 << 16 };
 

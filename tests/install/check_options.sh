@@ -1,6 +1,6 @@
 #!/bin/bash
 # Checks that each option of a command is in its --help, in its man page and in the completion of
-# bash and zsh, and that these name no other options:
+# bash and zsh, and that these name no other options; and what else bash completes:
 #
 #      check_options.sh PREFIX
 #
@@ -101,4 +101,17 @@ done
 for program in controller converter loco-conform; do
     check $program $program
 done
+
+# Words that are no options: keys of the scenario, models, kinds, commands.
+offers() { # WORD THAT COMES, WORD...
+    local word=$1
+    shift
+    in_bash "$@" | grep -qxF -e "$word" || { echo "bash's completion of '$*' does not offer $word"; failed=1; }
+}
+offers nodes.controller.period_us= hiloco run configs/boost.yaml --set nodes.c
+offers sources.load.steps.changes.0.time_s= hiloco sweep configs/boost.yaml --set sou
+offers boost hiloco models bo
+offers summary hiloco schema s
+offers circuit hiloco new x --kind c
+offers export-fmu hiloco help ex
 exit $failed
