@@ -164,7 +164,7 @@ static int find_output(struct cir_assembly *a, unsigned row, const struct cir_sa
     struct cir_probe *probe = &a->probes[row];
 
     *probe = (struct cir_probe){.element = CIR_NOWHERE};
-    if (!link->is_current && !link->is_state) {
+    if (!link->is_current && !link->is_state && !link->is_power) {
         int rc = find_node(a, link, link->name, &probe->node[0], said);
         if (!rc && link->other)
             rc = find_node(a, link, link->other, &probe->node[1], said);
@@ -172,6 +172,7 @@ static int find_output(struct cir_assembly *a, unsigned row, const struct cir_sa
     }
     probe->element = cir_element_find(&a->netlist, link->name);
     probe->is_state = link->is_state;
+    probe->is_power = link->is_power;
     const enum cir_kind kind =
         probe->element < 0 ? CIR_COUPLING : a->netlist.elements[probe->element].kind;
     if (kind == CIR_COUPLING || (link->is_state && kind != CIR_SWITCH && kind != CIR_DIODE))

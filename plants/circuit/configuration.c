@@ -34,6 +34,9 @@ int cir_maker_open(struct cir_maker *m, const struct cir_network *network,
                             .test_rows = padded(2 * network->diode_count),
                             .output_rows = padded(probe_count),
                             .factors.n = network->unknown_count};
+    for (unsigned i = 0; i < probe_count; i++)
+        m->power_count += probes[i].is_power;
+    m->power_rows = padded(4 * m->power_count);
     do
         m->rung_s[m->rung_count] = ldexp(period_s, -(int)m->rung_count);
     while (m->rung_s[m->rung_count++] > CIR_SHORTEST_S && m->rung_count < CIR_RUNGS_MAX);
@@ -46,14 +49,15 @@ int cir_maker_open(struct cir_maker *m, const struct cir_network *network,
     m->solutions = allocate(m, (unknowns + 1) * w, sizeof(double));
     m->rates = allocate(m, w * w, sizeof(double));
     m->tests = allocate(m, (network->diode_count + 1) * w, sizeof(double));
+    m->powers = allocate(m, (2 * m->power_count + 1) * w, sizeof(double));
     m->power = allocate(m, w * w, sizeof(double));
     m->term = allocate(m, w * w, sizeof(double));
     m->product = allocate(m, w * w, sizeof(double));
     m->modes = allocate(m, states * states, sizeof *m->modes);
     m->mode_work = allocate(m, 2 * states, sizeof *m->mode_work);
     if (m->factors.a && m->factors.row_scale && m->factors.column_scale && m->factors.scratch &&
-        m->factors.row && m->factors.column && m->solutions && m->rates && m->tests && m->power &&
-        m->term && m->product && m->modes && m->mode_work)
+        m->factors.row && m->factors.column && m->solutions && m->rates && m->tests && m->powers &&
+        m->power && m->term && m->product && m->modes && m->mode_work)
         return 0;
     cir_maker_close(m);
     return -ENOMEM;
@@ -66,7 +70,8 @@ void cir_maker_close(struct cir_maker *m)
 
 size_t cir_configuration_numbers(const struct cir_maker *m)
 {
-    return ((size_t)m->rung_count * m->moving_rows + m->test_rows + m->output_rows) *
+    return ((size_t)m->rung_count * m->moving_rows + m->test_rows + m->output_rows +
+            m->power_rows) *
            m->network->w_count;
 }
 
@@ -429,18 +434,37 @@ static void make_tests(struct cir_maker *m, struct cir_configuration *c)
     put_in_columns(c->tests, m->test_rows, m->tests, count, w);
 }
 
-static void make_test_rates(struct cir_maker *m, struct cir_configuration *c)
+/* Puts the rates of `count` rows behind them, into columns of `to_rows`. */
+static void put_rates(const struct cir_maker *m, double *to, unsigned to_rows, const double *rows,
+                      unsigned count)
 {
-    const struct cir_network *n = m->network;
-    const unsigned w = n->w_count;
+    const unsigned w = m->network->w_count;
 
-    for (unsigned i = 0; i < n->diode_count; i++)
+    for (unsigned i = 0; i < count; i++)
         for (unsigned j = 0; j < w; j++) {
             double rate = 0;
-            for (unsigned k = 0; k < n->moving_count; k++)
-                rate += m->tests[i * w + k] * m->rates[k * w + j];
-            c->tests[(size_t)j * m->test_rows + n->diode_count + i] = rate;
+            for (unsigned k = 0; k < m->network->moving_count; k++)
+                rate += rows[i * w + k] * m->rates[k * w + j];
+            to[(size_t)j * to_rows + count + i] = rate;
         }
+}
+
+/* The voltages and currents whose products are asked for. */
+static void make_powers(struct cir_maker *m, struct cir_configuration *c)
+{
+    const unsigned w = m->network->w_count, count = 2 * m->power_count;
+    double *row = m->powers;
+
+    memset(row, 0, (size_t)count * w * sizeof *row);
+    for (unsigned i = 0; i < m->probe_count; i++)
+        if (m->probes[i].is_power) {
+            const unsigned element = (unsigned)m->probes[i].element;
+            add_voltage(m, row, m->network->netlist->elements[element].node, 1);
+            add_current(m, c, row + w, element);
+            row += (size_t)2 * w;
+        }
+    put_in_columns(c->powers, m->power_rows, m->powers, count, w);
+    put_rates(m, c->powers, m->power_rows, m->powers, count);
 }
 
 static void make_outputs(struct cir_maker *m, struct cir_configuration *c)
@@ -454,6 +478,8 @@ static void make_outputs(struct cir_maker *m, struct cir_configuration *c)
         memset(row, 0, w * sizeof *row);
         if (p->element < 0)
             add_voltage(m, row, p->node, 1);
+        else if (p->is_power)
+            continue; /* it is no linear function: cir_stage_output() */
         else if (p->is_state)
             row[m->network->one] = conducts(c, &m->network->positions[p->element]);
         else if (!m->network->is_gate[p->element])
@@ -470,12 +496,14 @@ bool cir_configure(struct cir_maker *m, struct cir_configuration *c, double *num
     c->rungs = numbers;
     c->tests = &c->rungs[(size_t)m->rung_count * m->moving_rows * w];
     c->outputs = &c->tests[m->test_rows * w];
+    c->powers = &c->outputs[m->output_rows * w];
     if (!solve_network(m, c))
         return false;
     make_rates(m);
     c->longest = longest_rung(m);
     make_tests(m, c);
-    make_test_rates(m, c);
+    put_rates(m, c->tests, m->test_rows, m->tests, m->network->diode_count);
+    make_powers(m, c);
     make_outputs(m, c);
     make_ladder(m, c);
     return true;

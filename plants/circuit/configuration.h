@@ -22,18 +22,18 @@
 #define CIR_SHORTEST_S 1e-13
 enum { CIR_RUNGS_MAX = 57 };
 
-/* What an output shows: the voltage between two nodes, the current of an element, or whether a
- * device conducts. */
+/* What an output shows: the voltage between two nodes, the current of an element, whether a device
+ * conducts, or the mean power in an element. */
 struct cir_probe {
     int element; /* CIR_NOWHERE: a voltage */
-    bool is_state;
+    bool is_state, is_power;
     unsigned node[2];
 };
 
 struct cir_configuration {
     uint64_t key;     /* a bit for each device; 1: it conducts */
     unsigned longest; /* the rung from which a period may be built without missing an event */
-    double *rungs, *tests, *outputs; /* in columns of a padded number of rows */
+    double *rungs, *tests, *outputs, *powers; /* in columns of a padded number of rows */
 };
 
 /* What all configurations of a circuit have in common, and the memory in which one is made. */
@@ -43,12 +43,14 @@ struct cir_maker {
     unsigned probe_count;
     double period_s;
     unsigned rung_count;
-    double rung_s[CIR_RUNGS_MAX];                 /* their lengths */
-    unsigned moving_rows, test_rows, output_rows; /* padded */
+    double rung_s[CIR_RUNGS_MAX]; /* their lengths */
+    unsigned power_count;         /* probes of power: 4 rows each, v, i and rates */
+    unsigned moving_rows, test_rows, output_rows, power_rows; /* padded */
     struct cir_factors factors;
     double *solutions;              /* of the unknowns, for each of w: unknown_count w_count */
     double *rates;                  /* F: moving_count w_count */
     double *tests;                  /* T: diode_count w_count */
+    double *powers;                 /* v and i of the probes of power */
     double *power, *term, *product; /* w_count squared each, for the exponential */
     double complex *modes, *mode_work;
     struct cir_block *blocks;

@@ -86,7 +86,8 @@ int cir_declare_output(struct cir_declarations *d, const struct hil_quantity *ro
     return add_row(&d->outputs, row, link);
 }
 
-/* v(NODE), v(NODE,NODE), i(ELEMENT) and s(ELEMENT); else the name of an element or of a parameter.
+/* v(NODE), v(NODE,NODE), i(ELEMENT), s(ELEMENT) and p(ELEMENT); else the name of an element or of a
+ * parameter.
  */
 static int read_link(struct words *w, struct cir_link *link, const char *element, size_t length)
 {
@@ -95,11 +96,12 @@ static int read_link(struct words *w, struct cir_link *link, const char *element
     *link = (struct cir_link){.at = w->token, .name = name, .quantity = -1};
     if (!name)
         return cir_say_no_memory(w->said);
-    if (length < 4 || name[1] != '(' || name[length - 1] != ')' || !strchr("vis", name[0]))
+    if (length < 4 || name[1] != '(' || name[length - 1] != ')' || !strchr("visp", name[0]))
         return 0;
     name[length - 1] = '\0';
     link->is_current = name[0] == 'i';
     link->is_state = name[0] == 's';
+    link->is_power = name[0] == 'p';
     link->name = name + 2;
     char *comma = strchr(name, ',');
     if (comma && name[0] == 'v') {

@@ -4,7 +4,7 @@
  *      *hiloco name: NAME
  *      *hiloco ELEMENT: input NAME UNIT DEFAULT MIN MAX TEXT      "-" as DEFAULT: required
  *      *hiloco v(NODE): output NAME UNIT TEXT                    also v(NODE,NODE), i(ELEMENT),
- * s(ELEMENT) *hiloco PARAM: parameter NAME UNIT DEFAULT MIN MAX TEXT *hiloco pwm SOURCE
+ * s(ELEMENT), p(ELEMENT) *hiloco PARAM: parameter NAME UNIT DEFAULT MIN MAX TEXT *hiloco pwm SOURCE
  * [COMPLEMENT]: frequency=HZ duty= phase= dead=S carrier= update= *hiloco gate SOURCE [QUANTITY]:
  * input ...                 "duty" without QUANTITY *hiloco diode MODEL: vf=V ron=OHM roff=OHM
  *      *hiloco step: TIME                                        for ngspice only
@@ -24,6 +24,7 @@ struct cir_link {
     const char *other; /* the second node of v(a,b), or NULL */
     bool is_current;   /* i(ELEMENT) */
     bool is_state;     /* s(ELEMENT) */
+    bool is_power;     /* p(ELEMENT) */
     int quantity; /* of an input: an enum cir_pwm_quantity of the unit that drives `name`, or -1 */
 };
 

@@ -300,9 +300,13 @@ static int allocate_vectors(struct cir_stage *s)
     s->outputs = allocate(s, m->output_rows, sizeof(double));
     for (unsigned i = 0; i < 3; i++)
         s->course[i] = allocate(s, m->moving_rows, sizeof(double));
+    s->powers[0] = allocate(s, m->power_rows, sizeof(double));
+    s->powers[1] = allocate(s, m->power_rows, sizeof(double));
+    s->energies = allocate(s, m->power_count, sizeof(double));
     s->units = allocate(s, unit_count(s), sizeof *s->units);
     return s->w && s->trial && s->change && s->tests && s->trial_tests && s->floors && s->outputs &&
-                   s->course[0] && s->course[1] && s->course[2] && s->units
+                   s->course[0] && s->course[1] && s->course[2] && s->units && s->powers[0] &&
+                   s->powers[1] && s->energies
                ? 0
                : -ENOMEM;
 }
@@ -377,6 +381,7 @@ int cir_stage_latch(struct cir_stage *s, const double *inputs)
     s->events = s->unresolved = 0;
     s->trials = 0;
     s->made = s->pool.count;
+    memset(s->energies, 0, s->pool.maker.power_count * sizeof *s->energies);
     return settle(s, s->start_s);
 }
 
@@ -492,7 +497,12 @@ void cir_stage_output(const struct cir_stage *s)
 {
     const struct cir_maker *m = &s->pool.maker;
 
+    unsigned power = 0;
+
     cir_apply(s->outputs, s->now->outputs, m->output_rows, s->network->w_count, s->w);
+    for (unsigned i = 0; power < m->power_count; i++)
+        if (m->probes[i].is_power)
+            s->outputs[i] = s->energies[power++] / m->period_s;
 }
 
 /* --- saved states ----------------------------------------------------------------------------- */

@@ -33,6 +33,8 @@ struct cir_stage {
     double *course[3];           /* how far w comes in a rung, in half of it, and in a quarter */
     double *floors;              /* of the diodes: how far each may be beyond its threshold */
     double *outputs;
+    double *powers[2];   /* v, i and their rates at both ends of a piece of the way */
+    double *energies;    /* of the probes of power, in this period */
     double tolerance;    /* of a test, from the size of w */
     double widest;       /* a tolerance that is more than rounding */
     double start_s;      /* of the period under way */

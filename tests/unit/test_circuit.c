@@ -571,6 +571,33 @@ Test(circuit_netlist, has_a_gate_from_outside)
     rig_end(&outside);
 }
 
+/* --- losses ----------------------------------------------------------------------------------- */
+
+/* A pulse of 10 us in each 20 us charges a coil on 10 V with 0.5 A/us, and a diode of 20 V and
+ * 0.1 Ohm empties it in 5 us less what the resistance takes. */
+Test(circuit_netlist, has_the_mean_power_of_elements)
+{
+    struct rig rig = circuit_open(
+        written("power.cir", "power\nV1 in 0 10\nS1 in a g 0 s\nL1 a b 20u\nR1 b 0 1m\nD1 0 a d\n"
+                             "Vg g 0 pulse(0 1 0 1n 1n 9.999u 20u)\n.model s sw(vt=0.5 ron=2m)\n"
+                             ".model d d\n*hiloco diode d: vf=20 ron=0.1m roff=100meg\n"
+                             "*hiloco p(s1): output s_w W x\n*hiloco p(d1): output d_w W x\n"
+                             "*hiloco p(l1): output l_w W x\n*hiloco p(v1): output v_w W x\n"
+                             "*hiloco p(r1): output r_w W x\n*hiloco i(l1): output l_a A x\n"),
+        20e-6);
+
+    for (unsigned i = 0; i < 3; i++)
+        rig_step(&rig);
+    const double watts[] = {5. * 5 * 2e-3 / 3 / 2, 20. * 2.5 * 5 / 20, 0, -10 * 2.5 / 2,
+                            5. * 5 * 1e-3 / 3 * 15 / 20};
+    for (unsigned i = 0; i < 5; i++)
+        cr_expect_float_eq(rig.out[i], watts[i], 0.003 * fabs(watts[i]) + 1e-4, "%s is %g, not %g",
+                           rig.model->outputs.at[i].name, rig.out[i], watts[i]);
+    const double sum = rig.out[0] + rig.out[1] + rig.out[2] + rig.out[3] + rig.out[4];
+    cr_expect_float_eq(sum, 0, 1e-6, "%g W come from nowhere", sum);
+    rig_end(&rig);
+}
+
 /* --- what is refused -------------------------------------------------------------------------- */
 
 static void expect_refused(const char *text, const char *why)
