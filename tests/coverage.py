@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Prints how much of channels/ and harness/run was executed, and the largest functions that were not.
 
     coverage.py BUILD       a build with --coverage whose tests have run

@@ -135,7 +135,7 @@ TCP_TESTS := limits channels scenario network
 ON_TCP    := $(BUILD)/test-tcp $(BUILD)/tcp-relay
 
 # The commands that compile and link a mutant.
-MUTANTS_ARE_MADE_BY = "$(COMPILE) -w -g0" "$(LINK)" "$(COMPILE) $(PREEMPTED) -w -g0" "$(SIM_LINK)" $(LOCO_LIBS) -lm
+MUTANTS_ARE_MADE_BY = "$(COMPILE) -w -g0" "$(LINK) -s" "$(COMPILE) $(PREEMPTED) -w -g0" "$(SIM_LINK) -s" $(LOCO_LIBS) -lm
 
 TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm \
           $(ON_TCP) $(INSTALLED)

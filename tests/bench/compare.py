@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Compares two files of results of `build/bench --out`.
 
     compare.py A.json B.json

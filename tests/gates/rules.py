@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The rules of the tree that no compiler checks.
 
     rules.py            names the rules

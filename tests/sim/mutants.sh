@@ -48,7 +48,7 @@ error() {
 make_mutant() {
     local file how=$compile through source
     through=$(field through "$mutant")
-    cp -r channels "$dir" &&
+    cp -rl "$work/channels" "$dir" &&
         file=$(tests/sim/mutate.py "$mutant" "$dir") || return
     [ $soak = soak-shm ] || [[ $file == channels/fabric/* ]] || how=$sim_compile
     source=${through:-$file}
@@ -118,6 +118,7 @@ try_quoted="libraries=(${libraries[*]@Q}); try_mutant \"\$1\""
 
 rm -rf "$work"
 mkdir -p "$work"
+cp -r channels "$work" # each mutant has links to these files
 printf '%s\0' "$mutants"/*.mutant |
     xargs -0 -n1 -P"$(nproc)" bash -c "$try_quoted" mutants.sh | tee "$work/results"
 

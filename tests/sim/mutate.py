@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Breaks one function of the channels, in whatever file it is, and prints the file's name.
 
     mutate.py MUTANT TREE
@@ -29,6 +29,7 @@ def mutate(mutant, tree):
     if len(places) != 1 or places[0][2].count(before) != 1 or before == "\n":
         sys.exit(f"{mutant}: not one place in a function {name}() has the lines")
     file, above, function, below = places[0]
+    file.unlink()  # it may be another name of the sound one
     file.write_text(above + function.replace(before, after) + below)
     print(file.relative_to(tree))
 
