@@ -3,6 +3,7 @@
 
 #include "../base/embed.h"
 #include "../scenario/yaml/json_schema.h"
+#include "../scenario/yaml/key_table.h"
 #include "../scenario/yaml/scenario_report.h"
 #include "commands.h"
 
@@ -10,14 +11,16 @@ EMBED(hil_summary_schema, "harness/summary/summary_schema.json");
 EMBED(hil_sweep_schema, "harness/commands/sweep/sweep_schema.json");
 
 static const char help[] =
-    "usage: hiloco schema [scenario|summary|sweep]\n"
+    "usage: hiloco schema [scenario|summary|sweep|keys]\n"
     "\n"
     "Prints the JSON Schema, of draft-07, of a scenario: every key with its type, range, default\n"
     "and explanation, and the names of the built-in models. An editor with the YAML language\n"
     "server checks and completes a scenario that has this line, with the schema's path:\n"
     "    # yaml-language-server: $schema=/usr/local/share/hiloco/schema/scenario.json\n"
     "\n"
-    "summary and sweep: that of summary.json, with the verdict, and of sweep.json.\n";
+    "summary and sweep: that of summary.json, with the verdict, and of sweep.json. keys: the keys "
+    "of\n"
+    "a scenario as tables in Markdown, docs/keys.md.\n";
 
 static int schema_print_scenario(void)
 {
@@ -36,20 +39,24 @@ static int schema_print_scenario(void)
 
 static int schema_print(const char *of)
 {
-    static const char *const names[] = {"scenario", "summary", "sweep"};
+    static const char *const names[] = {"scenario", "summary", "sweep", "keys"};
     const char *near;
 
-    if (!of || strcmp(of, names[0]) == 0)
+    if (!of || strcmp(of, "scenario") == 0)
         return schema_print_scenario();
-    if (strcmp(of, names[1]) == 0 || strcmp(of, names[2]) == 0) {
-        fputs(strcmp(of, names[1]) == 0 ? hil_summary_schema : hil_sweep_schema, stdout);
+    if (strcmp(of, "summary") == 0)
+        return fputs(hil_summary_schema, stdout) < 0 ? HIL_EXIT_FAILED : HIL_EXIT_OK;
+    if (strcmp(of, "sweep") == 0)
+        return fputs(hil_sweep_schema, stdout) < 0 ? HIL_EXIT_FAILED : HIL_EXIT_OK;
+    if (strcmp(of, "keys") == 0) {
+        hil_key_table_print(stdout);
         return HIL_EXIT_OK;
     }
-    near = scenario_near_miss(of, names, 3);
+    near = scenario_near_miss(of, names, sizeof names / sizeof names[0]);
     fprintf(stderr, "hiloco schema: there is no schema of %s", of);
     if (near)
         fprintf(stderr, " (did you mean '%s'?)", near);
-    fputs("; allowed: scenario, summary, sweep\n", stderr);
+    fputs("; allowed: scenario, summary, sweep, keys\n", stderr);
     return HIL_EXIT_USAGE;
 }
 

@@ -567,7 +567,7 @@ Test(scenario_mistakes, set_of_an_unknown_key)
                                 "latency_us, jitter_us, seed, links");
     ONLY_SET("a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t=3",
              "--set a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t=3: no key is that deep; "
-             "docs/scenario.md lists the keys");
+             "docs/keys.md lists the keys");
 }
 
 Test(scenario_mistakes, set_of_a_wrong_index)

@@ -1,6 +1,6 @@
 /*
  * Every key of a scenario except the models': unit, range, default, explanation. The types are in
- * scenario_schema.c. A test compares docs/scenario.md with both.
+ * scenario_schema.c. docs/keys.md is made of both.
  */
 #include <math.h>
 #include <pthread.h>

@@ -256,7 +256,7 @@ int scenario_tree_set(struct scenario_node *root, const char *set, struct scenar
     if (path == NULL || too_deep(path)) {
         error = path == NULL ? -ENOMEM : -EINVAL;
         if (path != NULL)
-            scenario_mistake(report, &at, "no key is that deep; docs/scenario.md lists the keys");
+            scenario_mistake(report, &at, "no key is that deep; docs/keys.md lists the keys");
         scenario_node_free(value);
     } else {
         error = lay(root, path, value, &at, report);
