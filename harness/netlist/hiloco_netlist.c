@@ -154,7 +154,8 @@ static void take_comment(char *text)
         fprintf(out, "name %s\n", rest);
     else if (strcmp(element, "step") == 0)
         max_step_s = number(rest);
-    else if (strncasecmp(element, "diode ", 6) != 0) /* that is for the solver of circuits only */
+    else if (strncasecmp(element, "diode ", 6) != 0 && strncasecmp(element, "switching ", 10) != 0)
+        /* those are for the solver of circuits only */
         declare(element, rest);
 }
 

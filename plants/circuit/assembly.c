@@ -183,6 +183,31 @@ static int find_output(struct cir_assembly *a, unsigned row, const struct cir_sa
     return 0;
 }
 
+/* The table of each switch goes to the outputs of its power. */
+static int take_losses(struct cir_assembly *a, const struct cir_said *said)
+{
+    const struct cir_declarations *d = a->declarations;
+
+    for (unsigned i = 0; i < d->loss_count; i++) {
+        const int found = cir_element_find(&a->netlist, d->losses[i].element);
+        unsigned uses = 0;
+        if (found < 0 || a->netlist.elements[found].kind != CIR_SWITCH)
+            return cir_refuse(said, d->losses[i].at,
+                              "the circuit has no switch %s; allowed: one of its switches",
+                              d->losses[i].element);
+        for (unsigned k = 0; k < d->outputs.count; k++)
+            if (a->probes[k].is_power && a->probes[k].element == found) {
+                a->probes[k].losses = &d->losses[i];
+                uses++;
+            }
+        if (!uses)
+            return cir_refuse(said, d->losses[i].at,
+                              "the power of %s is no output; allowed: *hiloco p(%s): output ...",
+                              d->losses[i].element, d->losses[i].element);
+    }
+    return 0;
+}
+
 static int connect(struct cir_assembly *a, const struct cir_said *said)
 {
     const struct cir_declarations *d = a->declarations;
@@ -200,7 +225,7 @@ static int connect(struct cir_assembly *a, const struct cir_said *said)
         rc = check_externals(a, said);
     for (unsigned i = 0; !rc && i < d->outputs.count; i++)
         rc = find_output(a, i, said);
-    return rc;
+    return rc ? rc : take_losses(a, said);
 }
 
 /* Probes of nodes outside the network look at the nodes on which these stand. */

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "algebra.h"
+#include "declarations.h"
 #include "network.h"
 
 /* The shortest rung is at most this long. So many are enough for a period of an hour. */
@@ -27,6 +28,7 @@ enum { CIR_RUNGS_MAX = 57 };
 struct cir_probe {
     int element; /* CIR_NOWHERE: a voltage */
     bool is_state, is_power;
+    const struct cir_loss_line *losses; /* of the power in a switch; NULL: none */
     unsigned node[2];
 };
 

@@ -216,6 +216,70 @@ static int read_diode(struct words *w)
     return 0;
 }
 
+/* --- losses ----------------------------------------------------------------------------------- */
+
+/* Pairs of numbers up to the next word. */
+static int read_points(struct words *w, struct cir_loss_line *line, unsigned kind)
+{
+    const struct cir_token place = here(w);
+    unsigned *count = &line->count[kind];
+
+    while (w->at += strspn(w->at, " \t,"), isdigit((unsigned char)*w->at)) {
+        if (*count == CIR_LOSS_POINTS)
+            return cir_refuse(w->said, &place, "found more than %d points; allowed: no more",
+                              CIR_LOSS_POINTS);
+        int rc = number(w, &line->amperes[kind][*count], "current");
+        if (!rc)
+            rc = number(w, &line->joules[kind][*count], "energy");
+        if (rc)
+            return rc;
+        if (*count && line->amperes[kind][*count] <= line->amperes[kind][*count - 1])
+            return cir_refuse(w->said, &place, "found %g A after %g A; allowed: growing currents",
+                              line->amperes[kind][*count], line->amperes[kind][*count - 1]);
+        ++*count;
+    }
+    if (*count < 2)
+        return cir_refuse(w->said, &place, "found %u points; allowed: 2 or more, each A J", *count);
+    return 0;
+}
+
+static int read_losses(struct words *w)
+{
+    struct cir_declarations *d = w->d;
+    const char *colon = strchr(w->at, ':');
+    struct cir_loss_line line = {.at = w->token};
+    int rc = 0;
+
+    w->at += strspn(w->at, " \t");
+    line.element = lower_copy_of(w, w->at, strcspn(w->at, " \t:"));
+    if (!line.element)
+        return cir_say_no_memory(w->said);
+    w->at = colon + 1;
+    while (!rc && *(w->at += strspn(w->at, " \t,"))) {
+        const struct cir_token place = here(w);
+        const size_t length = strcspn(w->at, "= \t");
+        const bool is_on = strncasecmp(w->at, "on", length) == 0;
+        const bool is_off = strncasecmp(w->at, "off", length) == 0;
+        const bool is_volts = strncasecmp(w->at, "volts", length) == 0;
+        if (!is_on && !is_off && !is_volts)
+            return cir_refuse(w->said, &place, "found %s; allowed: volts= on= off=", w->at);
+        w->at += length;
+        w->at += strspn(w->at, " \t=");
+        rc = is_volts ? number(w, &line.volts, "voltage") : read_points(w, &line, is_on);
+    }
+    if (rc)
+        return rc;
+    if (!(line.volts > 0) || !line.count[0] || !line.count[1])
+        return cir_refuse(w->said, w->token,
+                          "found losses without all of their values; allowed: switching %s: volts= "
+                          "above 0, on= and off=",
+                          line.element);
+    if (cir_grow(&d->losses, d->loss_count, sizeof *d->losses))
+        return cir_say_no_memory(w->said);
+    d->losses[d->loss_count++] = line;
+    return 0;
+}
+
 /* --- PWM units -------------------------------------------------------------------------------- */
 
 static const char *const pwm_words[CIR_PWM_QUANTITIES] = {
@@ -384,6 +448,10 @@ static int read_declaration(struct cir_declarations *d, const struct cir_token *
         w.at = start + 4;
         return read_gate(&w);
     }
+    if (strncasecmp(start, "switching", 9) == 0 && isspace((unsigned char)start[9])) {
+        w.at = start + 9;
+        return read_losses(&w);
+    }
     w.at = colon + 1;
     if (length == 4 && strncasecmp(start, "name", 4) == 0)
         return word(&w, &d->name, "name");
@@ -437,6 +505,7 @@ void cir_declarations_close(struct cir_declarations *d)
     close_table(&d->parameters);
     free(d->diodes);
     free(d->units);
+    free(d->losses);
     cir_free_all(&d->blocks);
     *d = (struct cir_declarations){0};
 }

@@ -7,6 +7,7 @@
  * s(ELEMENT), p(ELEMENT) *hiloco PARAM: parameter NAME UNIT DEFAULT MIN MAX TEXT *hiloco pwm SOURCE
  * [COMPLEMENT]: frequency=HZ duty= phase= dead=S carrier= update= *hiloco gate SOURCE [QUANTITY]:
  * input ...                 "duty" without QUANTITY *hiloco diode MODEL: vf=V ron=OHM roff=OHM
+ *      *hiloco switching SWITCH: volts=V on=A J A J ... off=A J A J ...
  *      *hiloco step: TIME                                        for ngspice only
  */
 #ifndef HILOCO_CIRCUIT_DECLARATIONS_H
@@ -66,6 +67,17 @@ struct cir_diode_line {
     double vf, ron, roff; /* NAN: not given */
 };
 
+/* What a switch takes to turn off and on, at some voltage: energies over the current. */
+enum { CIR_LOSS_POINTS = 16 };
+
+struct cir_loss_line {
+    const struct cir_token *at;
+    const char *element;
+    double volts;
+    unsigned count[2]; /* of points: of turning off, and on */
+    double amperes[2][CIR_LOSS_POINTS], joules[2][CIR_LOSS_POINTS];
+};
+
 struct cir_declarations {
     const char *name; /* NULL: the file's */
     struct cir_table inputs, outputs, parameters;
@@ -73,6 +85,8 @@ struct cir_declarations {
     unsigned diode_count;
     struct cir_pwm_line *units;
     unsigned unit_count;
+    struct cir_loss_line *losses;
+    unsigned loss_count;
     struct cir_block *blocks;
 };
 

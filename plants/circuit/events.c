@@ -15,6 +15,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "energies.h"
+
 enum {
     TRIALS_EACH = 50, /* rungs for each event that a period may have, before diodes stay */
     FLIPS_TOGETHER = 3,
@@ -203,33 +205,11 @@ static enum verdict judge(const struct cir_stage *s, double length_s)
     return verdict;
 }
 
-/* Adds the energies of the way to the trial: Simpson's rule, with a cubic's values in the middle.
- */
-static void add_energies(struct cir_stage *s, double length_s)
-{
-    const struct cir_maker *m = &s->pool.maker;
-    const unsigned count = 2 * m->power_count, w = m->network->w_count;
-    double *const from = s->powers[0], *const to = s->powers[1];
-
-    if (!count)
-        return;
-    cir_apply(from, s->now->powers, m->power_rows, w, s->w);
-    cir_apply(to, s->now->powers, m->power_rows, w, s->trial);
-    for (unsigned i = 0; i < count; i += 2) {
-        double middle[2];
-        for (unsigned k = 0; k < 2; k++)
-            middle[k] = (from[i + k] + to[i + k]) / 2 +
-                        length_s / 8 * (from[count + i + k] - to[count + i + k]);
-        s->energies[i / 2] +=
-            length_s / 6 * (from[i] * from[i + 1] + 4 * middle[0] * middle[1] + to[i] * to[i + 1]);
-    }
-}
-
 static void take_trial(struct cir_stage *s, double at_s)
 {
     double *const w = s->w, *const tests = s->tests; /* what does not move is the same in both */
 
-    add_energies(s, at_s - s->at_s);
+    cir_energies_add(s, at_s - s->at_s);
     s->w = s->trial;
     s->trial = w;
     s->tests = s->trial_tests;
@@ -433,7 +413,7 @@ static enum course glide(struct cir_stage *s, double end_s, int *rc)
     const double share = find_crossing(s, left_s / m->rung_s[rung], m->rung_s[rung], &first);
     if (share < 0 || first < 0 || judge(s, share * m->rung_s[rung]) != FREE)
         return ROUGH;
-    add_energies(s, share * m->rung_s[rung]);
+    cir_energies_add(s, share * m->rung_s[rung]);
     s->at_s += share * m->rung_s[rung];
     *rc = change_on_course(s, first);
     return CHANGED;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "comparators.h"
+#include "energies.h"
 #include "events.h"
 
 /* A test is 0 below this share of the greatest voltage or current. */
@@ -357,12 +358,17 @@ static bool act(struct cir_stage *s, double t_s)
 /* Finds what conducts after an event. Each round of comparators turns gates off, so they end. */
 static int settle(struct cir_stage *s, double t_s)
 {
+    const bool is_first = !s->now;
+    const uint64_t before = is_first ? 0 : s->now->key;
     int rc;
 
+    cir_energies_before(s);
     memcpy(s->trial, s->w, s->network->w_count * sizeof *s->w);
     do
         rc = cir_resolve(s, 0);
     while (!rc && act(s, t_s));
+    if (!rc && !is_first)
+        cir_energies_after(s, before);
     s->compared = false;
     return rc;
 }

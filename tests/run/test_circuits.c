@@ -133,6 +133,50 @@ Test(circuits, that_cannot_be_resolved_make_a_run_not_valid)
     expect_said(&e, "none: at 0.000400000 s its diodes changed too often");
 }
 
+/* --- faults
+ * --------------------------------------------------------------------------------------- */
+
+static double end_of(const char *faults)
+{
+    write_text(in_workspace("f.cir"),
+               "f\n*hiloco pwm vg: frequency=100k duty=0.5\n"
+               "*hiloco load: parameter load_ohm Ohm 10 1e-4 1e6 load\n"
+               "*hiloco l: parameter l_h H 100e-6 1e-9 1 inductor\n"
+               "*hiloco ron: parameter ron_ohm Ohm 1e-3 1e-6 1e9 closed\n"
+               "*hiloco roff: parameter roff_ohm Ohm 1e6 1e-6 1e9 open\n"
+               "*hiloco v(out): output out_v V load\n*hiloco i(l1): output l_a A inductor\n"
+               ".param load=10 l=100u ron=1m roff=1meg\nV1 in 0 20\nS1 in a g 0 s\nD1 0 a d\n"
+               "L1 a out {l}\nC1 out c 100u\nRc c 0 10m\nR1 out 0 {load}\nVg g 0 external\n"
+               ".model s sw(vt=0.5 ron={ron} roff={roff})\n.model d d\n"
+               "*hiloco diode d: vf=0.5 ron=1m roff=1meg\n");
+    static unsigned number;
+    char text[2000], name[20];
+    snprintf(name, sizeof name, "out%u", number++);
+    snprintf(text, sizeof text,
+             "name: f\nduration_s: 0.02\nmode: virtual\nnodes: {stage: {period_us: 10}}\n"
+             "components: {f: {model: ./f.cir, node: stage}}\n"
+             "record:\n  - {node: stage, signals: [f.out_v, f.l_a]}\n%s",
+             faults);
+    write_text(in_workspace("s.yaml"), text);
+    struct ended e =
+        run_command("hiloco run %s --out %s", in_workspace("s.yaml"), in_workspace(name));
+    expect_status(&e, 0);
+    const struct column v = column_of(in_workspace(name), "stage/out_v");
+    return v.at[v.rows - 1];
+}
+
+#define FAULT(parameter, value)                                                                    \
+    "faults: {x: {kind: tune, component: f, parameter: " parameter ", " value ", at_s: 0.01}}\n"
+
+Test(circuits, have_faults_of_their_parameters)
+{
+    cr_expect_float_eq(end_of(""), 9.75, 0.05);
+    cr_expect_float_eq(end_of(FAULT("l_h", "factor: 0.5")), 9.75, 0.05);
+    cr_expect_lt(end_of(FAULT("load_ohm", "value: 1e-3")), 1);    /* a short circuit */
+    cr_expect_lt(end_of(FAULT("ron_ohm", "value: 1e5")), 0.1);    /* the switch stays open */
+    cr_expect_gt(end_of(FAULT("roff_ohm", "value: 2e-3")), 19.9); /* and closed */
+}
+
 /* --- netlists for ngspice that declare nothing ------------------------------------------------ */
 
 Test(circuits, for_ngspice_may_declare_nothing)

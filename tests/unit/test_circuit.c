@@ -598,6 +598,25 @@ Test(circuit_netlist, has_the_mean_power_of_elements)
     rig_end(&rig);
 }
 
+/* In each 50 us the switch takes 10 A over from the diode, at 21 V, and gives them back. */
+Test(circuit_netlist, has_the_losses_of_switching)
+{
+    struct rig rig = circuit_open(
+        written("switching.cir",
+                "switching\nV1 in 0 20\nS1 in a g 0 s\nD1 0 a d\nI1 a 0 10\n"
+                "Vg g 0 pulse(0 1 10u 1n 1n 19.999u 50u)\n.model s sw(vt=0.5 ron=1u)\n.model d d\n"
+                "*hiloco diode d: vf=1 ron=1u roff=100meg\n"
+                "*hiloco switching s1: volts=10 on=0 10u 20 30u off=0 0 5 10u 10 30u\n"
+                "*hiloco p(s1): output s_w W x\n*hiloco p(d1): output d_w W x\n"),
+        50e-6);
+
+    for (unsigned i = 0; i < 3; i++)
+        rig_step(&rig);
+    cr_expect_float_eq(rig.out[0], (20e-6 + 30e-6) * 21 / 10 / 50e-6, 1e-3, "%g W", rig.out[0]);
+    cr_expect_float_eq(rig.out[1], 10 * 1 * 30. / 50, 1e-3, "%g W", rig.out[1]);
+    rig_end(&rig);
+}
+
 /* --- what is refused -------------------------------------------------------------------------- */
 
 static void expect_refused(const char *text, const char *why)
@@ -636,6 +655,11 @@ Test(circuit_netlist, that_has_a_mistake_is_refused_with_its_place)
     expect_refused("t\nV1 a 0 external\nR1 a 0 1\n", "v1 is external, and is no input");
     expect_refused("t\nV1 a 0 pwl(0 0 1u 1 1u 2)\nR1 a 0 1\n", "not later than the time before");
     expect_refused("t\nV1 a 0 pwl(0 0 1u 1) r=1u\nR1 a 0 1\n", "found r=1e-06; allowed: r=0");
+    expect_refused(SOURCE "R1 a 0 1\n*hiloco switching s1: volts=1 on=0 0 1 1 off=0 0 1 1\n",
+                   "has no switch s1");
+    expect_refused(SOURCE "R1 a 0 1\n*hiloco switching s1: volts=1 on=0 0\n", "found 1 points");
+    expect_refused(SOURCE "R1 a 0 1\n*hiloco switching s1: volts=1 on=1 0 1 2\n",
+                   "found 1 A after 1 A");
     expect_refused(".title\nL1 a 0 1\nL2 b 0 1\nK1 L1 L2 1\n", "coupling of 1");
 }
 
