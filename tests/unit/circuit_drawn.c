@@ -64,9 +64,15 @@ __attribute__((format(printf, 2, 3))) static void write(struct drawn *d, const c
 
 /* --- elements --------------------------------------------------------------------------------- */
 
+/* Nothing may be connected inside a part of two ports, which would no longer be passive. */
+static int open_nodes(const struct drawn *d)
+{
+    return d->open_nodes ? d->open_nodes : (int)d->oracle.nodes;
+}
+
 static int node(struct drawn *d)
 {
-    return (int)below(d, d->oracle.nodes);
+    return (int)below(d, (unsigned)open_nodes(d));
 }
 
 static int new_node(struct drawn *d)
@@ -99,7 +105,7 @@ static void resistor(struct drawn *d, int from, int to, double value)
 
 static int other_node(struct drawn *d, int than)
 {
-    const int other = (int)below(d, d->oracle.nodes - 1);
+    const int other = (int)below(d, (unsigned)open_nodes(d) - 1);
 
     return other + (other >= than);
 }
@@ -452,6 +458,7 @@ void draw_circuit(struct drawn *d, unsigned number)
     times(d, 0, 3, switch_anywhere);
     if (chance(d, 0.3))
         bridge_anywhere(d);
+    d->open_nodes = (int)d->oracle.nodes;
     if (chance(d, 0.2))
         transformer(d);
     if (chance(d, 0.15))

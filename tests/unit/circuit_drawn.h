@@ -13,6 +13,7 @@ struct drawn {
     struct oracle oracle;
     unsigned long long random;
     unsigned models, gates;
+    int open_nodes; /* from here on nodes are inside a part of two ports; 0: there are none */
 };
 
 /* The same circuit for the same number. All its values have three digits. */
