@@ -90,6 +90,71 @@ Test(value_units, what_is_wrong)
                "it has too many digits");
 }
 
+/* --- names without their unit ---------------------------------------------------------------- */
+
+static const char *stem_of(const char *name, const char *unit)
+{
+    static char stem[SCENARIO_STEM_BYTES];
+
+    return scenario_stem(stem, name, unit) ? stem : "none";
+}
+
+Test(value_units, names_end_in_units)
+{
+    cr_expect_str_eq(stem_of("period_us", "us"), "period");
+    cr_expect_str_eq(stem_of("inductance_h", "H"), "inductance");
+    cr_expect_str_eq(stem_of("resistance_ohm", "Ohm"), "resistance");
+    cr_expect_str_eq(stem_of("ki_per_v_s", "1/(V s)"), "ki");
+    cr_expect_str_eq(stem_of("speed_rad_per_s", "rad/s"), "speed");
+    cr_expect_str_eq(stem_of("overshoot_pct", "%"), "overshoot");
+    cr_expect_str_eq(stem_of("missed_percent", "%"), "missed");
+    cr_expect_str_eq(stem_of("gain", ""), "none");
+    cr_expect_str_eq(stem_of("us", "us"), "none");
+    cr_expect_str_eq(stem_of("_us", "us"), "none");
+    cr_expect_str_eq(stem_of("bus", "us"), "none");
+}
+
+Test(value_units, keys_may_be_without_their_unit)
+{
+    static const char text[] =
+        "name: x\nduration: 20 ms\nmode: virtual\nnodes: {n: {count: 2, period: [10us, 20us]}}\n"
+        "components:\n  c: {model: buck, node: n, parameters: {inductance: [47uH, 1mH], duty: 0.5, "
+        "load: 2 Ohm}, initial: {voltage: 3V}, overrides: [{id: 1, parameters: {capacitance: "
+        "1mF}}]}\n";
+    struct hil_scenario *s = load(text, SETS("network.latency=3us"));
+    cr_expect_eq(s->duration_ns, 20000000);
+    cr_expect_eq(s->system->nodes[1].timing.period_ns, 20000);
+    cr_expect_not_null(strstr(s->resolved, "inductance_h: [4.7e-5, 0.001]"), "%s", s->resolved);
+    cr_expect_not_null(strstr(s->resolved, "period_us: [10, 20]"));
+    cr_expect_not_null(strstr(s->resolved, "latency_us: 3\n"));
+    cr_expect_not_null(strstr(s->resolved, "load_ohm: 2\n"));
+    cr_expect_null(strstr(s->resolved, "period:"));
+    hil_scenario_free(s);
+}
+
+/* --set comes before the file, whichever name each has. */
+Test(value_units, sets_have_precedence_under_both_names)
+{
+    struct hil_scenario *s = load(SMALL, SETS("nodes.converter.period=20us"));
+    cr_expect_eq(s->system->nodes[1].timing.period_ns, 20000);
+    hil_scenario_free(s);
+    s = load(SMALL "network: {latency: 3us}\n", SETS("network.latency_us=4"));
+    cr_expect_not_null(strstr(s->resolved, "latency_us: 4\n"));
+    hil_scenario_free(s);
+}
+
+Test(value_units, names_without_their_unit_need_a_value_with_one)
+{
+    cr_expect_str_eq(refusal(SMALL "network: {jitter: 3}\n", NULL),
+                     "FILE:13:11: unknown key 'jitter' in network (did you mean 'jitter_us'?); "
+                     "allowed: latency_us, jitter_us, seed, links\n");
+    cr_expect_str_eq(refusal(SMALL "network: {jitter: 3V}\n", NULL),
+                     "FILE:13:11: unknown key 'jitter' in network (did you mean 'jitter_us'?); "
+                     "allowed: latency_us, jitter_us, seed, links\n");
+    cr_expect_str_eq(refusal(SMALL "network: {jitter_us: 3, jitter: 3us}\n", NULL),
+                     "FILE:13:25: key 'jitter_us' for the second time in network; allowed: once\n");
+}
+
 /* --- in a scenario ------------------------------------------------------------------------- */
 
 Test(value_units, ten_microseconds_are_ten_thousand_ns)

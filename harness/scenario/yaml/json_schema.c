@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scenario_check.h"
+#include "value_units.h"
 
 /* A mapping's names, as scenario_name_fits() has them. */
 #define NAME_PATTERN "^[A-Za-z_][A-Za-z0-9_-]{0,63}$"
@@ -162,10 +163,49 @@ static json_t *schema_named(const cyaml_schema_field_t *any, const char *path)
                      NAME_PATTERN, "additionalProperties", schema_key(&any->value, child));
 }
 
+static json_t *unless_empty(json_t *list)
+{
+    if (json_array_size(list) > 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* `period: 10us` is period_us: a value with a unit, whose key is without it. Returns the object. */
+json_t *hil_json_schema_stem(json_t *properties, const char *stem, const char *name,
+                             const json_t *schema)
+{
+    json_t *one = json_pack("{s:[s],s:s}", "type", "string", "pattern", VALUE_PATTERN);
+    json_t *value = json_object_get(schema, "items") ? hil_json_schema_or_list(one, one) : one;
+
+    json_object_set_new(value, "description", json_sprintf("%s, with a unit", name));
+    if (json_object_set_new(properties, stem, value) == 0)
+        return properties;
+    json_decref(properties);
+    return NULL;
+}
+
+/* The name without its unit that the key may have; false: it may not. */
+static bool schema_stem(char stem[SCENARIO_STEM_BYTES], const cyaml_schema_field_t *fields,
+                        const cyaml_schema_field_t *field, const char *path)
+{
+    const struct scenario_key *key = scenario_key_find(path);
+    const enum cyaml_type type = field->value.type;
+
+    if (!(type == CYAML_FLOAT || type == CYAML_INT || type == CYAML_UINT) || !key->unit[0] ||
+        !scenario_stem(stem, field->key, key->unit))
+        return false;
+    for (; fields->key; fields++)
+        if (strcmp(fields->key, stem) == 0)
+            return false;
+    return true;
+}
+
 static json_t *schema_block(const cyaml_schema_field_t *field, const char *path)
 {
     json_t *properties = json_object(), *required = json_array();
-    const bool component = strcmp(path, "components.*") == 0;
+    json_t *all = strcmp(path, "components.*") == 0 ? hil_json_schema_conditions() : json_array();
+    const cyaml_schema_field_t *const fields = field;
 
     for (; field->key; field++) {
         char child[256];
@@ -174,16 +214,20 @@ static json_t *schema_block(const cyaml_schema_field_t *field, const char *path)
             json_decref(properties);
             properties = NULL; /* the whole is NULL then */
         }
-        if (schema_must(field, child))
+        char stem[SCENARIO_STEM_BYTES];
+        const bool either = schema_stem(stem, fields, field, child);
+        if (properties && either)
+            properties = hil_json_schema_stem(properties, stem, field->key,
+                                              json_object_get(properties, field->key));
+        if (schema_must(field, child) && either)
+            json_array_append_new(all, json_pack("{s:[{s:[s]},{s:[s]}]}", "anyOf", "required",
+                                                 field->key, "required", stem));
+        else if (schema_must(field, child))
             json_array_append_new(required, json_string(field->key));
     }
-    if (json_array_size(required) == 0) {
-        json_decref(required);
-        required = NULL;
-    }
     return json_pack("{s:s,s:o,s:o*,s:b,s:o*}", "type", "object", "properties", properties,
-                     "required", required, "additionalProperties", 0, "allOf",
-                     component ? hil_json_schema_conditions() : NULL);
+                     "required", unless_empty(required), "additionalProperties", 0, "allOf",
+                     unless_empty(all));
 }
 
 static json_t *schema_of(const cyaml_schema_value_t *value, const char *path)

@@ -19,6 +19,10 @@ json_t *hil_json_schema_number(const char *type, double min, double max, const c
 json_t *hil_json_schema_allow(json_t *schema, const char *type);
 json_t *hil_json_schema_or_list(const json_t *one, json_t *items);
 
+/* Adds the name without its unit of a key that has this schema. Returns the properties, or NULL. */
+json_t *hil_json_schema_stem(json_t *properties, const char *stem, const char *name,
+                             const json_t *schema);
+
 /* "DOC (UNIT)" as the description of a schema. Returns the schema. */
 json_t *hil_json_schema_describe(json_t *schema, const char *doc, const char *unit);
 

@@ -38,6 +38,11 @@ static int add_quantities(json_t *properties, const struct hil_quantities *table
             json_object_set_new(schema, "default", json_real(q->value));
         if (json_object_set_new(properties, q->name, schema) != 0)
             return -1;
+        char stem[SCENARIO_STEM_BYTES];
+        if (q->unit[0] && scenario_stem(stem, q->name, q->unit) &&
+            hil_quantity_find(table, stem) < 0 &&
+            !hil_json_schema_stem(properties, stem, q->name, schema))
+            return -1;
     }
     return 0;
 }

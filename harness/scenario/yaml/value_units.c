@@ -209,6 +209,108 @@ const struct hil_quantities *scenario_block_table(const struct hil_model *m, con
                                                                   : &m->inputs;
 }
 
+/* --- names without their unit ---------------------------------------------------------------- */
+
+/* The end of a name in this unit: "us", "per_v_s" for 1/(V s), "rad_per_s". */
+static void unit_ending(char ending[SCENARIO_STEM_BYTES], const char *unit)
+{
+    size_t used = 0;
+
+    if (strncmp(unit, "1/", 2) == 0)
+        unit++;
+    for (; *unit && used < SCENARIO_STEM_BYTES - 6; unit++) {
+        if (*unit == '/')
+            used += (size_t)sprintf(ending + used, "%s", used ? "_per_" : "per_");
+        else if (*unit == ' ')
+            ending[used++] = '_';
+        else if (!strchr("()", *unit))
+            ending[used++] = (char)tolower((unsigned char)*unit);
+    }
+    ending[used] = '\0';
+}
+
+static bool stem_before(char stem[SCENARIO_STEM_BYTES], const char *name, const char *ending)
+{
+    const size_t length = strlen(name), end = strlen(ending);
+
+    if (end == 0 || length < end + 2 || length >= SCENARIO_STEM_BYTES ||
+        name[length - end - 1] != '_' || strcmp(name + length - end, ending) != 0)
+        return false;
+    snprintf(stem, SCENARIO_STEM_BYTES, "%.*s", (int)(length - end - 1), name);
+    return true;
+}
+
+bool scenario_stem(char stem[SCENARIO_STEM_BYTES], const char *name, const char *unit)
+{
+    char ending[SCENARIO_STEM_BYTES];
+
+    if (strcmp(unit, "%") == 0)
+        return stem_before(stem, name, "pct") || stem_before(stem, name, "percent");
+    unit_ending(ending, unit);
+    return stem_before(stem, name, ending);
+}
+
+static bool has_unit(const struct scenario_node *value, const char *unit)
+{
+    char number[SCENARIO_VALUE_BYTES];
+    bool has = value->kind == SCENARIO_SEQUENCE && value->count > 0;
+
+    if (value->kind == SCENARIO_SCALAR)
+        return scenario_value_convert(number, value->text, unit, NULL);
+    for (size_t i = 0; has && i < value->count; i++)
+        has = has_unit(value->entries[i].value, unit);
+    return has;
+}
+
+static struct scenario_entry *entry_of(const struct scenario_node *block, const char *key)
+{
+    for (size_t i = 0; i < block->count; i++)
+        if (strcmp(block->entries[i].key, key) == 0)
+            return &block->entries[i];
+    return NULL;
+}
+
+int scenario_take_stem(struct scenario_node *block, const char *stem, const char *name,
+                       const char *unit)
+{
+    struct scenario_entry *entry = entry_of(block, stem);
+    const struct scenario_entry *other = entry ? entry_of(block, name) : NULL;
+
+    if (!entry || !has_unit(entry->value, unit))
+        return 0;
+    if (other && other->at.set && !entry->at.set) {
+        scenario_node_remove(block, stem);
+        return 0;
+    }
+    if (other && entry->at.set) {
+        scenario_node_remove(block, name);
+        entry = entry_of(block, stem);
+    }
+    char *key = strdup(name);
+    if (!key)
+        return -ENOMEM;
+    free(entry->key);
+    entry->key = key;
+    return 0;
+}
+
+/* --- a component's values -------------------------------------------------------------------- */
+
+/* Takes entries whose names lack the unit of a row in the table. */
+static int take_stems(struct scenario_node *block, const struct hil_quantities *table)
+{
+    char stem[SCENARIO_STEM_BYTES];
+    int rc = 0;
+
+    for (unsigned r = 0; !rc && r < table->count; r++) {
+        const struct hil_quantity *q = &table->at[r];
+        if (q->unit[0] && scenario_stem(stem, q->name, q->unit) &&
+            hil_quantity_find(table, stem) < 0)
+            rc = scenario_take_stem(block, stem, q->name, q->unit);
+    }
+    return rc;
+}
+
 /* The unit of a name in the block; NULL: the model does not know it. Parameters may be inputs. */
 static const char *unit_in_block(const struct hil_model *m, const char *block, const char *name)
 {
@@ -222,13 +324,28 @@ static const char *unit_in_block(const struct hil_model *m, const char *block, c
     return row < 0 ? NULL : table->at[row].unit;
 }
 
+/* Whether an entry of the block may be the name of a row without its unit. */
+static bool names_others(const struct scenario_node *block, const struct hil_model *m,
+                         const char *key)
+{
+    for (size_t i = 0; i < block->count; i++)
+        if (!unit_in_block(m, key, block->entries[i].key))
+            return true;
+    return false;
+}
+
 int scenario_model_convert(const struct scenario_node *component, const struct hil_model *m)
 {
     static const char *const blocks[] = {"parameters", "initial", "inputs", "safe"};
     int rc = 0;
 
     for (size_t b = 0; !rc && b < sizeof blocks / sizeof blocks[0]; b++) {
-        const struct scenario_node *block = scenario_node_get(component, blocks[b]);
+        struct scenario_node *block = scenario_node_get(component, blocks[b]);
+        if (block && block->kind == SCENARIO_MAPPING && names_others(block, m, blocks[b])) {
+            rc = take_stems(block, scenario_block_table(m, blocks[b]));
+            if (!rc && b == 0)
+                rc = take_stems(block, &m->inputs);
+        }
         for (size_t i = 0; block && block->kind == SCENARIO_MAPPING && !rc && i < block->count;
              i++) {
             const char *unit = unit_in_block(m, blocks[b], block->entries[i].key);

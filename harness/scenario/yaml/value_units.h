@@ -18,6 +18,18 @@ enum { SCENARIO_VALUE_BYTES = 128, SCENARIO_UNIT_WHY_BYTES = 100 };
 bool scenario_value_convert(char number[SCENARIO_VALUE_BYTES], const char *text, const char *unit,
                             char why[SCENARIO_UNIT_WHY_BYTES]);
 
+/*
+ * A key whose name ends in its unit may be without it if its value has one: `period: 10us` is
+ * period_us. Sets `stem` to the name without the unit; false: the name does not end in it.
+ */
+enum { SCENARIO_STEM_BYTES = 128 };
+bool scenario_stem(char stem[SCENARIO_STEM_BYTES], const char *name, const char *unit);
+
+/* Gives the block's entry `stem` this name if its value has a unit that fits. --set replaces what
+ * the file has under either name. Returns 0 or -ENOMEM. */
+int scenario_take_stem(struct scenario_node *block, const char *stem, const char *name,
+                       const char *unit);
+
 /* Converts a scalar, or all scalars of a list and of lists in it. What is no value with a unit that
  * fits stays, for the check. Returns 0 or -ENOMEM. */
 int scenario_node_convert(struct scenario_node *node, const char *unit);
