@@ -23,13 +23,14 @@ Test(models, the_interface_keeps_its_layout)
     cr_expect_eq(HIL_MODEL_ABI, 1u);
     cr_expect_eq(sizeof(struct hil_quantity), 56u);
     cr_expect_eq(sizeof(struct hil_quantities), 16u);
-    cr_expect_eq(sizeof(struct hil_config), 88u);
+    cr_expect_eq(sizeof(struct hil_config), 96u);
     cr_expect_eq(sizeof(struct hil_model), 160u);
     cr_expect_eq(offsetof(struct hil_quantity, flags), 40u);
     cr_expect_eq(offsetof(struct hil_config, period_s), 8u);
     cr_expect_eq(offsetof(struct hil_config, log), 32u);
     cr_expect_eq(offsetof(struct hil_config, index), 64u);
     cr_expect_eq(offsetof(struct hil_config, warn), 72u);
+    cr_expect_eq(offsetof(struct hil_config, counts), 88u);
     cr_expect_eq(offsetof(struct hil_model, kind), 24u);
     cr_expect_eq(offsetof(struct hil_model, parameters), 32u);
     cr_expect_eq(offsetof(struct hil_model, create), 96u);

@@ -22,7 +22,8 @@ function drawTraced(section, run) {
     const plots = [];
 
     for (const over of run.trace.over_time) {
-        const place = element('div', {class: 'plot'}), title = `${over.nodes}: the greatest in each moment of the trace`;
+        const place = element('div', {class: 'plot'});
+        const title = `${over.nodes}: the greatest in each moment of the trace`;
         const curves = tracedCurves.filter(([key]) => over[key].length)
             .map(([key, words, more]) => pointsOf(words, over[key], more));
         section.append(element('figure', {}, element('figcaption', {}, element('h3', {}, title)), place));
