@@ -258,6 +258,9 @@ static void expect_texts(const char *figure, const char *const *texts)
     free(svg);
 }
 
+/* An area through which the grid is seen. */
+#define SHADED(colour, percent) "fill = 'rgb(" colour ")' fill-opacity = '0." percent
+
 Test(plot, figures_of_a_run)
 {
     write_with_histograms(in_folder("trace.h5"), -20, 10000);
@@ -292,11 +295,12 @@ Test(plot, the_window_and_the_events_are_marked)
     put("summary.json", with_events);
 
     cr_assert_eq(plot(), 0, "%s", said);
-    expect_texts("output", (const char *const[]){"0.25 V p-p, 0.75 to 0.9999 s (shaded)",
-                                                 "load 10 to 8 Ω", "voltage_v[1]: 1.5 V p-p",
-                                                 "rgb(237, 245, 225)", "rgb(160,  96,   0)", NULL});
-    expect_texts("voltages",
-                 (const char *const[]){"swing from 0.75 to 1 s", "rgb(237, 245, 225)", NULL});
+    expect_texts("output",
+                 (const char *const[]){"0.25 V p-p, 0.75 to 0.9999 s (shaded)", "load 10 to 8 Ω",
+                                       "voltage_v[1]: 1.5 V p-p", SHADED(" 30, 125,  70", "10"),
+                                       "rgb( 79,  98, 214)", NULL});
+    expect_texts("voltages", (const char *const[]){"swing from 0.75 to 1 s",
+                                                   SHADED(" 30, 125,  70", "10"), NULL});
 }
 
 /* The start-up ends earlier, so nothing is marked there. */
@@ -329,7 +333,8 @@ Test(plot, faults_are_marked_where_they_act)
                         " {\"name\": \"never\", \"began_s\": null, \"ended_s\": null},"
                         " {\"name\": \"b'; !date\", \"began_s\": 0.3, \"ended_s\": 0.4}, 7]}");
     cr_assert_eq(plot(), 0, "%s", said);
-    expect_texts("output", (const char *const[]){"cut", "aged", "rgb(240, 168, 150)", NULL});
+    expect_texts("output",
+                 (const char *const[]){"cut", "aged", SHADED("198,  47,  47", "15"), NULL});
     FILE *file = fopen(in_folder("plot/output.gp"), "r");
     cr_assert(file);
     cr_expect_gt(fread(script, 1, sizeof(script) - 1, file), 100);
