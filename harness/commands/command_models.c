@@ -12,7 +12,8 @@ static const char help[] =
     "a netlist, a table, a program or a device): parameters, inputs, outputs and initial states,\n"
     "with their units, defaults and ranges, under the names that a scenario uses. With the name "
     "of\n"
-    "a built-in model it also prints its equations, and the file that computes them.\n";
+    "a built-in model it also prints its equations, and the file that computes them; of a circuit,\n"
+    "how many configurations it meets, and what its steps take.\n";
 
 static void print_table(const char *title, const struct hil_quantities *table, bool values)
 {
@@ -61,6 +62,8 @@ static int print_provided(const char *file)
         print_table("others", &loaded->others, false);
         putchar('\n');
     }
+    if (loaded->provider->tell)
+        loaded->provider->tell(loaded, stdout);
     return HIL_EXIT_OK;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "../../plants/circuit/circuit_model.h"
+#include "../../plants/circuit/trial.h"
 #include "provider/native.h"
 
 static bool circuit_takes(const char *name)
@@ -55,10 +55,26 @@ static void circuit_unload(struct hil_loaded *made)
     cir_model_unload(made->own);
 }
 
+static void circuit_tell(const struct hil_loaded *loaded, FILE *to)
+{
+    struct cir_trial t;
+
+    if (cir_try(loaded->own, &t))
+        return;
+    fprintf(to,
+            "  %u steps of %g us alone, with these defaults: %u configurations met; a step takes "
+            "%.3g us, %.3g us at most",
+            t.steps, t.period_s * 1e6, t.configurations, t.mean_ns * 1e-3, t.max_ns * 1e-3);
+    if (t.unresolved)
+        fprintf(to, "; %u could not be resolved", t.unresolved);
+    fputs("\n\n", to);
+}
+
 const struct hil_provider hil_circuit_provider = {
     .example = "a netlist such as ./stage.cir",
     .takes = circuit_takes,
     .locate = hil_model_file,
     .load = circuit_load,
     .unload = circuit_unload,
+    .tell = circuit_tell,
 };

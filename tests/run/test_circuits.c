@@ -107,8 +107,7 @@ Test(circuits, with_a_pwm_unit_are_for_the_solver_alone)
                    "is for the solver of circuits alone");
 }
 
-/* --- what a step could not resolve ---------------------------------------------------------------
- */
+/* --- what a step could not resolve ------------------------------------------------------------ */
 
 /* A source of a negative resistance: the diode contradicts both of its states. */
 Test(circuits, that_cannot_be_resolved_make_a_run_not_valid)
@@ -133,8 +132,23 @@ Test(circuits, that_cannot_be_resolved_make_a_run_not_valid)
     expect_said(&e, "none: at 0.000400000 s its diodes changed too often");
 }
 
-/* --- faults
- * --------------------------------------------------------------------------------------- */
+/* --- what a step takes ------------------------------------------------------------------------ */
+
+Test(circuits, tell_what_they_need)
+{
+    struct ended e = run_command("hiloco models docs/examples/circuit/buck.cir");
+    double mean_us = 0, most_us = 0;
+
+    expect_status(&e, 0);
+    cr_expect(strstr(e.out, "(states: 2, switches: 1, diodes: 1)"), "%s", e.out);
+    const char *line = strstr(e.out, "  2000 steps of 1 us alone");
+    cr_assert(line && sscanf(line, "%*[^;]; a step takes %lf us, %lf us", &mean_us, &most_us) == 2,
+              "%s", e.out);
+    cr_expect(strstr(line, ": 4 configurations met"), "%s", line);
+    cr_expect(mean_us > 0 && mean_us <= most_us, "%s", line);
+}
+
+/* --- faults ----------------------------------------------------------------------------------- */
 
 static double end_of(const char *faults)
 {

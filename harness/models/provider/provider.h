@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "../../../plants/model.h"
 
@@ -100,6 +101,9 @@ struct hil_provider {
      */
     int (*load)(struct hil_loaded *made, const struct hil_said *said);
     void (*unload)(struct hil_loaded *made);
+
+    /* Prints what its models need beside their tables; NULL: nothing. */
+    void (*tell)(const struct hil_loaded *loaded, FILE *to);
 
     /* Why its models cannot be stepped in hard real time ("it is a process of its own"); NULL: they
      * can. `check` and the summary report it. */
