@@ -144,39 +144,44 @@ static bool is_hung_up(int fd)
     return true;
 }
 
-static struct shm_greeting hear_greeting(int fd)
+static struct control_greeting hear_greeting(int fd)
 {
-    struct shm_greeting g = {0};
+    struct control_greeting g = {0};
 
     cr_assert_eq(recv(fd, &g, sizeof g, 0), (ssize_t)sizeof g);
     return g;
 }
 
-static struct shm_greeting hello(void)
+static struct control_greeting hello(void)
 {
-    return (struct shm_greeting){
-        .kind = SHM_HELLO, .from = 1, .count = 2, .nonce = {"of who knocks"}};
-}
-
-static struct shm_greeting proof_for(struct shm_greeting answer, struct loco_secret secret)
-{
-    const struct loco_claim claim = {.purpose = SHM_OF_PROOF,
+    return (struct control_greeting){.magic = SHM_MAGIC,
+                                     .version = SHM_VERSION,
+                                     .step = CONTROL_HELLO,
                                      .from = 1,
                                      .count = 2,
-                                     .asked = answer.nonce,
+                                     .nonce = {"of who knocks"}};
+}
+
+static struct control_greeting proof_for(struct control_greeting challenge,
+                                         struct loco_secret secret)
+{
+    const struct loco_claim claim = {.purpose = LOCO_OF_REQUEST,
+                                     .from = 1,
+                                     .count = 2,
+                                     .asked = challenge.nonce,
                                      .given = hello().nonce};
-    struct shm_greeting g = hello();
+    struct control_greeting g = hello();
     struct loco_key key;
 
     loco_key_of(&key, secret);
-    g.kind = SHM_PROOF;
+    g.step = CONTROL_PROOF;
     g.proof = loco_prove(&key, &claim);
     return g;
 }
 
-static struct shm_greeting say_hello(int fd)
+static struct control_greeting say_hello(int fd)
 {
-    const struct shm_greeting h = hello();
+    const struct control_greeting h = hello();
 
     say(fd, &h, sizeof h);
     return hear_greeting(fd);
@@ -186,9 +191,10 @@ static struct shm_greeting say_hello(int fd)
 static int enter(void)
 {
     int fd = knock();
-    const struct shm_greeting proof = proof_for(say_hello(fd), right);
+    const struct control_greeting proof = proof_for(say_hello(fd), right);
 
     say(fd, &proof, sizeof proof);
+    cr_assert_eq(hear_greeting(fd).step, CONTROL_WELCOME);
     return fd;
 }
 
@@ -231,7 +237,7 @@ static void expect_apart(struct loco_secret low, struct loco_secret high)
     open_live(&a, 0, low);
     open_live(&b, 1, high);
     AWAIT_IN(&a, has_logged(&a, "node 1 of 2: it does not know this network's secret"));
-    AWAIT_IN(&b, has_logged(&b, "node 0 of 2: it does not know this network's secret"));
+    AWAIT_IN(&b, has_logged(&b, "node 0 of 2: it has another secret"));
     cr_expect_eq(loco_manager_ready(a.mgr, 0), -ETIMEDOUT);
     cr_expect_eq(loco_manager_ready(b.mgr, 0), -ETIMEDOUT);
     close_live(&b);
@@ -250,7 +256,7 @@ Test(strangers, the_right_node_is_met_after_a_wrong_one)
 
     open_live(&other, 0, wrong);
     open_live(&b, 1, right);
-    AWAIT_IN(&b, has_logged(&b, "node 0 of 2: it does not know this network's secret"));
+    AWAIT_IN(&b, has_logged(&b, "node 0 of 2: it has another secret"));
     close_live(&other);
     open_live(&a, 0, right);
     cr_expect_eq(loco_manager_ready(b.mgr, TEST_TIMEOUT), 0);
@@ -272,18 +278,19 @@ Test(strangers, a_proof_serves_once)
 
     open_live(&a, 0, right);
     int fd = knock();
-    const struct shm_greeting proof = proof_for(say_hello(fd), right);
+    const struct control_greeting proof = proof_for(say_hello(fd), right);
     const struct shm_head meet = head_of(SHM_MEET);
     say(fd, &proof, sizeof proof);
+    cr_expect_eq(hear_greeting(fd).step, CONTROL_WELCOME);
     say(fd, &meet, sizeof meet);
     close(fd);
     AWAIT_IN(&a, has_logged(&a, "peer 1 is lost"));
     fd = knock();
-    cr_expect_eq(say_hello(fd).kind, SHM_ANSWER);
+    cr_expect_eq(say_hello(fd).step, CONTROL_CHALLENGE);
     say(fd, &proof, sizeof proof);
-    struct shm_greeting refusal = hear_greeting(fd);
-    cr_expect_eq(refusal.kind, SHM_REFUSAL);
-    cr_expect_eq(refusal.reason, SHM_UNPROVEN);
+    struct control_greeting refusal = hear_greeting(fd);
+    cr_expect_eq(refusal.step, CONTROL_REFUSAL);
+    cr_expect_eq(refusal.refusal, LOCO_UNPROVEN);
     cr_expect(is_hung_up(fd));
     close_live(&a);
 }
@@ -295,12 +302,10 @@ Test(strangers, nothing_is_obeyed_before_the_proof)
     struct live a;
 
     open_live(&a, 0, right);
-    for (uint32_t kind = SHM_HELLO - 1; kind <= SHM_PARTING + 1; kind++) {
+    for (uint32_t kind = 0; kind <= SHM_PARTING + 1; kind++) {
         unsigned char data[64] = {0};
-        if (kind == SHM_HELLO)
-            continue;
         memcpy(data, &kind, sizeof kind);
-        for (size_t size = 0; size <= sizeof data; size += 4) {
+        for (size_t size = 0; size <= sizeof data; size += 8) {
             int fd = knock();
             if (size > 0)
                 say(fd, data, size);
@@ -315,13 +320,13 @@ Test(strangers, nothing_is_obeyed_before_the_proof)
 
 Test(strangers, a_greeting_comes_once)
 {
-    const struct shm_greeting h = hello();
-    struct shm_greeting answer;
+    const struct control_greeting h = hello();
+    struct control_greeting answer;
     struct live a;
 
     open_live(&a, 0, right);
     int fd = knock();
-    cr_expect_eq(say_hello(fd).kind, SHM_ANSWER);
+    cr_expect_eq(say_hello(fd).step, CONTROL_CHALLENGE);
     say(fd, &h, sizeof h);
     cr_expect_eq(recv(fd, &answer, sizeof answer, 0), 0, "it greeted twice, and was answered");
     close(fd);
@@ -331,21 +336,29 @@ Test(strangers, a_greeting_comes_once)
     close_live(&a);
 }
 
-/* The reverse: a node connects, and the process there sends something other than its proof. */
+/* The reverse: a node calls, and the test is the process there. */
+static int listen_as_node_0(struct live *b, struct sockaddr_un *address)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    cr_assert(temporary_folder(directory));
+    snprintf(address->sun_path, sizeof address->sun_path, "%s/node0", directory);
+    cr_assert_eq(bind(fd, (struct sockaddr *)address, sizeof *address), 0);
+    cr_assert_eq(listen(fd, 8), 0);
+    open_live(b, 1, right);
+    return fd;
+}
+
 Test(strangers, nothing_is_obeyed_from_who_is_connected_to)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     const struct shm_head core = head_of(SHM_CORE);
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    struct sockaddr_un address;
     struct live b;
+    int fd = listen_as_node_0(&b, &address);
 
-    cr_assert(temporary_folder(directory));
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/node0", directory);
-    cr_assert_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    cr_assert_eq(listen(fd, 8), 0);
-    open_live(&b, 1, right);
     int peer = accept(fd, NULL, NULL);
-    cr_expect_eq(hear_greeting(peer).kind, SHM_HELLO);
+    cr_expect_eq(hear_greeting(peer).step, CONTROL_HELLO);
     say(peer, &core, sizeof core);
     cr_expect(is_hung_up(peer));
     cr_expect_eq(b.logged, 0, "%s", b.log);
@@ -354,10 +367,26 @@ Test(strangers, nothing_is_obeyed_from_who_is_connected_to)
     close_live(&b);
 }
 
+Test(strangers, who_does_not_answer_is_called_again)
+{
+    struct sockaddr_un address;
+    struct live b;
+    int fd = listen_as_node_0(&b, &address);
+
+    for (int i = 0; i < 2; i++) {
+        int peer = accept(fd, NULL, NULL);
+        cr_expect_eq(hear_greeting(peer).step, CONTROL_HELLO);
+        cr_expect(is_hung_up(peer));
+    }
+    close(fd);
+    unlink(address.sun_path);
+    close_live(&b);
+}
+
 Test(strangers, those_that_stay_are_few)
 {
     enum { CROWD = 500, OURS = 16 };
-    const struct shm_greeting h = hello();
+    const struct control_greeting h = hello();
     unsigned before;
     struct live a, b;
     int crowd[CROWD];
@@ -368,7 +397,7 @@ Test(strangers, those_that_stay_are_few)
         crowd[i] = knock();
         say(crowd[i], &h, sizeof h);
     }
-    cr_expect_eq(hear_greeting(crowd[CROWD - 1]).kind, SHM_ANSWER);
+    cr_expect_eq(hear_greeting(crowd[CROWD - 1]).step, CONTROL_CHALLENGE);
     cr_expect_lt(open_descriptors(), before + CROWD + SHM_STRANGERS_MAX + 2 + 1);
     open_live(&b, 1, right);
     cr_expect_eq(loco_manager_ready(b.mgr, TEST_TIMEOUT), 0, "a node could not get through");
@@ -394,7 +423,7 @@ Test(strangers, who_has_no_descriptor_left_rests_and_goes_on)
 
     open_live(&a, 0, right);
     int first = knock();
-    cr_assert_eq(say_hello(first).kind, SHM_ANSWER);
+    cr_assert_eq(say_hello(first).step, CONTROL_CHALLENGE);
     const uint64_t since = loco_host_clock(NULL);
     const struct rlimit before = leave_one_descriptor();
     int second = knock();
@@ -403,7 +432,7 @@ Test(strangers, who_has_no_descriptor_left_rests_and_goes_on)
     const char *once = memmem(a.log, a.logged, said, strlen(said));
     cr_expect_null(memmem(once + 1, (size_t)(a.log + a.logged - once - 1), said, strlen(said)));
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-    cr_expect_eq(say_hello(second).kind, SHM_ANSWER);
+    cr_expect_eq(say_hello(second).step, CONTROL_CHALLENGE);
     close(first);
     close(second);
     close_live(&a);
@@ -411,7 +440,7 @@ Test(strangers, who_has_no_descriptor_left_rests_and_goes_on)
 
 Test(strangers, they_do_not_fill_the_log)
 {
-    struct shm_greeting h = hello();
+    struct control_greeting h = hello();
     unsigned lines = 0;
     struct live a;
 
@@ -433,14 +462,14 @@ Test(strangers, they_do_not_fill_the_log)
  * node of this run is believed. */
 Test(strangers, a_foreigner_is_believed_when_it_has_proven_itself)
 {
-    struct shm_greeting h = hello();
+    struct control_greeting h = hello();
     struct live a, b = {0};
 
     h.count = 3;
     open_live(&a, 0, right);
     int fd = knock();
     say(fd, &h, sizeof h);
-    const struct shm_greeting proof = proof_for(hear_greeting(fd), wrong);
+    const struct control_greeting proof = proof_for(hear_greeting(fd), wrong);
     say(fd, &proof, sizeof proof);
     cr_expect(is_hung_up(fd));
     cr_expect(has_logged(&a, "node 1 of 3: it does not know this network's secret"), "%s", a.log);
@@ -475,9 +504,9 @@ Test(strangers, other_users_are_refused)
         if (setuid(65534))
             _exit(2);
         int fd = knock();
-        const struct shm_greeting h = hello();
+        const struct control_greeting h = hello();
         send(fd, &h, sizeof h, MSG_NOSIGNAL);
-        struct shm_greeting answer;
+        struct control_greeting answer;
         _exit(recv(fd, &answer, sizeof answer, 0) > 0);
     }
     cr_assert_eq(waitpid(child, &status, 0), child);
@@ -490,7 +519,7 @@ Test(strangers, other_users_are_refused)
 
 Test(strangers, descriptors_that_nobody_asked_for_are_closed)
 {
-    const struct shm_greeting h = hello();
+    const struct control_greeting h = hello();
     const struct shm_head core = head_of(SHM_CORE);
     const struct shm_file_notice file = {.kind = SHM_FILE};
     int fds[100];
@@ -503,7 +532,8 @@ Test(strangers, descriptors_that_nobody_asked_for_are_closed)
     for (unsigned count = 1; count <= 100; count++) {
         int fd = knock();
         say_with(fd, &h, sizeof h, fds, count);
-        cr_expect(is_hung_up(fd), "with %u descriptors", count);
+        cr_expect_eq(hear_greeting(fd).step, CONTROL_CHALLENGE);
+        close(fd);
         fd = enter();
         say_with(fd, &core, sizeof core, fds, count);
         cr_expect(is_hung_up(fd), "with %u descriptors", count);

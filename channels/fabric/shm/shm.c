@@ -286,7 +286,7 @@ int shm_make_directory(const char *path)
 
 static int shm_open_descriptors(struct shm *s)
 {
-    if (getrandom(&s->number, sizeof s->number, 0) < 0)
+    if (getrandom(&s->self.process, sizeof s->self.process, 0) < 0)
         return -errno;
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (s->epoll < 0)
@@ -321,6 +321,7 @@ int loco_shm_open(struct loco_fabric **fabric, const char *directory)
     for (int i = 0; i < SHM_FILES; i++)
         s->files[i].fd = -1;
     s->listener = -1;
+    s->self = (struct control_self){.magic = SHM_MAGIC, .version = SHM_VERSION};
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->node_closed, NULL);
     rc = shm_open_descriptors(s);

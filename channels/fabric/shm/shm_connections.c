@@ -39,14 +39,6 @@ bool shm_is_worth_saying(struct shm *s)
     return s->refusals++ < SHM_REFUSALS_SAID;
 }
 
-struct shm_node *shm_connection_node(struct shm *s, uint32_t id)
-{
-    pthread_mutex_lock(&s->lock);
-    struct shm_node *n = shm_node_of(s, id);
-    pthread_mutex_unlock(&s->lock);
-    return n;
-}
-
 /* --- sending: with the lock held ------------------------------------------------------ */
 
 static int connection_send_now(int socket, const void *data, size_t size, int fd)
@@ -127,20 +119,11 @@ static void connection_send_rest(struct shm_connection *c)
 {
     const struct timeval moment = {.tv_usec = 200000};
 
-    if (!c->unsent.first || c->process == c->shm->number)
+    if (!c->unsent.first || c->greet.process == c->shm->self.process)
         return;
     setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &moment, sizeof moment);
     fcntl(c->fd, F_SETFL, 0);
     connection_send_waiting(c);
-}
-
-void shm_greeting_send(const struct shm_connection *c, struct shm_greeting g)
-{
-    g.from = c->own;
-    g.to = c->other;
-    g.count = c->shm->count;
-    g.process = c->shm->number;
-    connection_send_now(c->fd, &g, sizeof g, -1);
 }
 
 /* --- connections: the control thread, with the lock held -------------------------------- */
@@ -154,32 +137,29 @@ static bool connection_is_own_user(int socket)
            other.uid == geteuid();
 }
 
-/* Makes a connection of the socket, which it owns from now on. NULL, with the socket closed, when
- * there is no memory. */
+/* Makes a stranger's connection of the socket, which it owns from now on. NULL, with the socket
+ * closed, when there is no memory. */
 static struct shm_connection *connection_new(struct shm *s, int fd)
 {
     struct shm_connection *c = fd < 0 ? NULL : calloc(1, sizeof *c);
 
-    if (!c || loco_nonce_new(&c->nonce)) {
-        free(c);
+    if (!c) {
         if (fd >= 0)
             close(fd);
         return NULL;
     }
     c->shm = s;
     c->fd = fd;
+    c->self = s->self;
+    c->until = loco_host_clock(NULL) + CONTROL_GREETING_NS;
     c->process_fd = -1;
     for (int i = 0; i < SHM_FILES; i++)
         c->files[i] = -1;
     c->next = s->connections;
     s->connections = c;
+    s->strangers++;
     shm_watch(s, EPOLL_CTL_ADD, fd, c, EPOLLIN);
     return c;
-}
-
-bool shm_connection_is_stranger(const struct shm_connection *c)
-{
-    return !c->called && !c->proven;
 }
 
 static void connection_drop(struct shm_connection *c)
@@ -189,7 +169,7 @@ static void connection_drop(struct shm_connection *c)
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    c->shm->strangers -= shm_connection_is_stranger(c);
+    c->shm->strangers -= !c->greet.proven;
     loco_send_queue_clear(&c->unsent);
     for (int i = 0; i < SHM_FILES; i++)
         if (c->files[i] >= 0)
@@ -214,7 +194,7 @@ static void strangers_drop(struct shm *s, uint64_t older_than)
 
     for (struct shm_connection *c = s->connections; c; c = next) {
         next = c->next;
-        if (shm_connection_is_stranger(c) && c->until <= older_than)
+        if (!c->greet.proven && c->until <= older_than)
             connection_drop(c);
     }
 }
@@ -224,7 +204,7 @@ int shm_tend_strangers(struct shm *s)
     if (!s->strangers)
         return -1;
     strangers_drop(s, loco_host_clock(NULL));
-    return s->strangers ? LOOK_MS : -1;
+    return LOOK_MS; /* a process that did not answer is called again */
 }
 
 static struct shm_connection *connection_call(struct shm_node *n, uint32_t peer,
@@ -234,14 +214,12 @@ static struct shm_connection *connection_call(struct shm_node *n, uint32_t peer,
 
     if (!c)
         return NULL;
-    c->called = true;
-    if (connect(c->fd, (const struct sockaddr *)a, sizeof *a) || !connection_is_own_user(c->fd)) {
+    c->self.id = n->base.id;
+    if (connect(c->fd, (const struct sockaddr *)a, sizeof *a) || !connection_is_own_user(c->fd) ||
+        control_greet_call(&c->greet, &c->self, peer) || !control_greet_hello(&c->greet, c->fd)) {
         connection_drop(c);
         return NULL; /* not there yet; the caller tries again */
     }
-    c->own = n->base.id;
-    c->other = peer;
-    shm_greeting_send(c, (struct shm_greeting){.kind = SHM_HELLO, .nonce = c->nonce});
     return c;
 }
 
@@ -270,20 +248,18 @@ static void strangers_drop_oldest(struct shm *s)
     struct shm_connection *oldest = NULL;
 
     for (struct shm_connection *c = s->connections; c; c = c->next)
-        if (shm_connection_is_stranger(c))
+        if (!c->greet.proven)
             oldest = c;
     connection_drop(oldest);
 }
 
 static void strangers_add(struct shm *s, int fd)
 {
-    if (s->strangers == SHM_STRANGERS_MAX + s->count)
+    if (s->strangers == SHM_STRANGERS_MAX + s->self.count)
         strangers_drop_oldest(s);
     struct shm_connection *c = connection_new(s, fd);
-    if (!c)
-        return;
-    c->until = loco_host_clock(NULL) + SHM_STRANGER_NS;
-    s->strangers++;
+    if (c)
+        control_greet_await(&c->greet, &c->self);
 }
 
 /* To be called when accept() has failed. Returns whether this rest is to be logged. */
@@ -357,7 +333,6 @@ static bool connection_on_message(struct shm_connection *c, const unsigned char 
 {
     union {
         uint32_t kind;
-        struct shm_greeting greeting;
         struct shm_file_notice file;
         struct shm_head head;
     } m;
@@ -366,10 +341,6 @@ static bool connection_on_message(struct shm_connection *c, const unsigned char 
         return false;
     memcpy(&m, data, size < sizeof m ? size : sizeof m);
     if (*fd >= 0 && m.kind != SHM_FILE)
-        return false;
-    if (m.kind >= SHM_HELLO && m.kind <= SHM_REFUSAL)
-        return size == sizeof m.greeting && shm_greeting_hear(c, &m.greeting);
-    if (!c->proven)
         return false;
     if (m.kind == SHM_FILE)
         return size == sizeof m.file && connection_on_file(c, &m.file, fd);
@@ -455,7 +426,7 @@ void shm_hear(struct shm_connection *c)
         shm_connection_end(c);
     c->heard = true;
     for (int i = 0; i < AT_ONCE && more > 0; i++)
-        more = connection_receive(c);
+        more = c->greet.proven ? connection_receive(c) : shm_greet(c);
     c->heard = false;
     if (more < 0)
         connection_hang_up(c);

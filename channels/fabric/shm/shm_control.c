@@ -20,12 +20,12 @@ void shm_wake_thread(struct shm *s)
 static int nodes_agree(struct shm *s, uint32_t count, const struct loco_key *key)
 {
     if (s->nodes)
-        return s->count == count && !memcmp(&s->key, key, sizeof *key) ? 0 : -EINVAL;
+        return s->self.count == count && !memcmp(&s->self.key, key, sizeof *key) ? 0 : -EINVAL;
     int rc = loco_by_node_init(&s->by_id, count, sizeof(struct shm_node *));
     if (!rc)
         rc = loco_by_node_init(&s->try_at, count, sizeof(uint64_t));
-    s->count = count;
-    s->key = *key;
+    s->self.count = count;
+    s->self.key = *key;
     return rc;
 }
 

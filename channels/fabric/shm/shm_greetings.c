@@ -1,6 +1,7 @@
 /*
- * How two processes of the shm fabric greet each other: each proves that it knows the network's
- * secret. Each function that handles a greeting returns whether the connection may stay.
+ * How two processes of the shm fabric greet each other (control/greet.h): each proves that it knows
+ * the network's secret. Each function that handles a greeting returns whether the connection may
+ * stay.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -8,58 +9,61 @@
 
 #include "shm_internal.h"
 
-static const char *greeting_reason(uint64_t reason)
-{
-    return reason == SHM_FOREIGN ? "another network" : "it does not know this network's secret";
-}
+/* --- refusals -----------------------------------------------------------------------------------
+ */
 
-/* Refuses the other process, and tells it why, so that its user learns of it, too. */
-static bool greeting_refuse(struct shm_connection *c, uint32_t count, enum shm_reason reason)
+static void greeting_warn(struct shm_connection *c, uint32_t id, uint32_t count, const char *why)
 {
-    struct shm *s = c->shm;
-    struct shm_node *n = shm_connection_node(s, c->own);
+    struct shm_node *n = shm_find_node(c->shm, c->self.id);
     char text[160];
 
-    shm_greeting_send(c, (struct shm_greeting){.kind = SHM_REFUSAL, .reason = reason});
-    if (c->called && !shm_peer_refused(c, false))
-        return false;
-    if (!n || !shm_is_worth_saying(s))
-        return false;
+    if (!n || !shm_is_worth_saying(c->shm))
+        return;
     snprintf(text, sizeof text, "node %u (of %u) met a node that says it is node %u of %u: %s",
-             c->own, s->count, c->other, count, greeting_reason(reason));
+             c->self.id, c->self.count, id, count, why);
     shm_warn(n, text);
+}
+
+/* Refuses a caller, and tells it why, so that its user learns of it, too. */
+static bool greeting_refuse(struct shm_connection *c, enum loco_refusal why)
+{
+    greeting_warn(c, c->greet.other_id, c->greet.other_count, loco_refusal_of(why));
+    control_greet_refuse(&c->greet, c->fd, why);
     return false;
 }
 
-/* Refuses a process that knows the secret but has a different number of nodes, and tells the core.
- * The core is not told of other refusals. */
-static bool greeting_refuse_foreigner(struct shm_connection *c, uint32_t count)
+/* The core is not told of other refusals. */
+static void greeting_tell_foreigner(struct shm_connection *c, uint32_t count)
 {
-    struct shm_node *n = shm_connection_node(c->shm, c->own);
+    struct shm_node *n = shm_find_node(c->shm, c->self.id);
 
-    greeting_refuse(c, count, SHM_FOREIGN);
     if (n && n->base.events.foreigner)
         n->base.events.foreigner(n->base.events.arg, count);
-    return false;
 }
 
-static bool greeting_on_refusal(struct shm_connection *c, const struct shm_greeting *g)
+static bool greeting_on_refusal(struct shm_connection *c)
 {
-    struct shm *s = c->shm;
-    struct shm_node *n = shm_connection_node(s, c->own);
-    char text[160];
+    const struct control_greeting *g = &c->greet.heard;
+    const char *why = loco_refusal_by(g->refusal);
 
-    if (!c->called || c->proven)
-        return false;
-    if (!shm_peer_refused(c, g->reason == SHM_ABSENT) || !n || !shm_is_worth_saying(s))
-        return false;
-    snprintf(text, sizeof text,
-             "node %u (of %u) was refused by a node that says it is %u of %u: %s", c->own, s->count,
-             g->from, g->count,
-             g->reason == SHM_FOREIGN ? "another network" : "it has another secret");
-    shm_warn(n, text);
+    if (shm_peer_refused(c, !why))
+        greeting_warn(c, g->from, g->count, why);
+    if (control_greet_is_foreign(&c->greet))
+        greeting_tell_foreigner(c, g->count);
     return false;
 }
+
+static bool greeting_on_impostor(struct shm_connection *c)
+{
+    if (!c->greet.active)
+        return greeting_refuse(c, LOCO_UNPROVEN);
+    if (shm_peer_refused(c, false))
+        greeting_warn(c, c->greet.other_id, c->greet.other_count, loco_refusal_of(LOCO_UNPROVEN));
+    return false;
+}
+
+/* --- proofs -------------------------------------------------------------------------------------
+ */
 
 /* Watches the other process's life. In another PID namespace only its socket tells. With the lock
  * held. */
@@ -75,100 +79,86 @@ static void connection_watch_process(struct shm_connection *c)
     shm_watch(c->shm, EPOLL_CTL_ADD, process, c, EPOLLIN);
 }
 
-/* The other process has proven itself: from now on its messages are accepted. */
-static bool greeting_welcome(struct shm_connection *c, uint64_t process)
+/* A caller says which node it is, and which it wants to meet. */
+static bool greeting_on_hello(struct shm_connection *c)
 {
-    struct shm *s = c->shm;
+    const struct control_greeting *g = &c->greet.heard;
 
-    pthread_mutex_lock(&s->lock);
-    s->strangers -= shm_connection_is_stranger(c);
-    c->proven = true;
-    c->process = process;
-    connection_watch_process(c);
-    pthread_mutex_unlock(&s->lock);
-    return true;
-}
-
-/* A caller says which node it is. The answer asks it for a proof. */
-static bool greeting_on_hello(struct shm_connection *c, const struct shm_greeting *g)
-{
-    if (c->called || c->claim.purpose)
-        return false;
-    c->own = g->to;
-    c->other = g->from;
-    if (!shm_connection_node(c->shm, g->to)) {
-        shm_greeting_send(c, (struct shm_greeting){.kind = SHM_REFUSAL, .reason = SHM_ABSENT});
+    c->self.id = g->to;
+    if (!shm_find_node(c->shm, g->to)) {
+        control_greet_refuse(&c->greet, c->fd, LOCO_UNKNOWN);
         return false;
     }
     if (g->from <= g->to || g->from >= g->count)
-        return greeting_refuse(c, g->count, SHM_FOREIGN);
-    const struct loco_claim mine =
-        loco_claim_of(SHM_OF_ANSWER, g->to, g->from, g->count, &g->nonce, &c->nonce);
-    c->claim = loco_claim_of(SHM_OF_PROOF, g->from, g->to, g->count, &c->nonce, &g->nonce);
-    shm_greeting_send(c, (struct shm_greeting){.kind = SHM_ANSWER,
-                                               .nonce = c->nonce,
-                                               .proof = loco_prove(&c->shm->key, &mine)});
-    return true;
+        return greeting_refuse(c, LOCO_FOREIGN);
+    return control_greet_challenge(&c->greet, c->fd);
 }
 
-/* Another connection to the same process; NULL when there is none. */
-static struct shm_connection *connection_other_to(const struct shm_connection *connection,
-                                                  uint64_t process)
+/* An earlier connection to the same process; NULL when there is none. If both processes call each
+ * other at once, at most one of them finds an earlier one, so the two do not both give up. */
+static struct shm_connection *connection_before(const struct shm_connection *connection)
 {
-    struct shm_connection *c = connection->shm->connections;
+    struct shm_connection *c = connection->next;
 
-    while (c && (c == connection || !c->proven || c->process != process))
+    while (c && !(c->greet.proven && c->greet.process == connection->greet.process))
         c = c->next;
     return c;
 }
 
-static bool greeting_on_answer(struct shm_connection *c, const struct shm_greeting *g)
+/* The process that was called has proven itself. If this one is connected with it already, that
+ * connection serves. */
+static bool greeting_on_welcome(struct shm_connection *c)
 {
-    const struct shm *s = c->shm;
+    struct shm_connection *same = connection_before(c);
 
-    if (!c->called || c->proven)
-        return false;
-    const struct loco_claim theirs =
-        loco_claim_of(SHM_OF_ANSWER, c->other, c->own, s->count, &c->nonce, &g->nonce);
-    const struct loco_claim mine =
-        loco_claim_of(SHM_OF_PROOF, c->own, c->other, s->count, &g->nonce, &c->nonce);
-    bool right = loco_proves(&s->key, &theirs, &g->proof);
-    struct shm_connection *same = right ? connection_other_to(c, g->process) : NULL;
-    if (same) {
+    pthread_mutex_lock(&c->shm->lock);
+    c->shm->strangers--;
+    if (same)
         same->place = c->place;
-        return false;
+    else
+        connection_watch_process(c);
+    pthread_mutex_unlock(&c->shm->lock);
+    return !same && c->greet.other_count == c->self.count;
+}
+
+/* A caller has proven itself: from now on its messages are accepted. */
+static bool greeting_on_proof(struct shm_connection *c)
+{
+    if (c->greet.other_count != c->self.count) {
+        greeting_tell_foreigner(c, c->greet.other_count);
+        return greeting_refuse(c, LOCO_FOREIGN);
     }
-    /* Sent even if their proof is wrong, so that the other process finds out and says so, too. */
-    shm_greeting_send(
-        c, (struct shm_greeting){.kind = SHM_PROOF, .proof = loco_prove(&s->key, &mine)});
-    if (right && g->count == s->count)
-        return greeting_welcome(c, g->process);
-    return right ? greeting_refuse_foreigner(c, g->count)
-                 : greeting_refuse(c, g->count, SHM_UNPROVEN);
+    pthread_mutex_lock(&c->shm->lock);
+    const bool welcomed = control_greet_welcome(&c->greet, c->fd);
+    c->shm->strangers--;
+    connection_watch_process(c);
+    pthread_mutex_unlock(&c->shm->lock);
+    return welcomed;
 }
 
-static bool greeting_on_proof(struct shm_connection *c, const struct shm_greeting *g)
+static bool greeting_handle(struct shm_connection *c, enum control_event event)
 {
-    const uint32_t count = c->claim.count;
-
-    if (c->called || c->proven || !c->claim.purpose)
-        return false;
-    if (!loco_proves(&c->shm->key, &c->claim, &g->proof))
-        return greeting_refuse(c, count, SHM_UNPROVEN);
-    return count == c->shm->count ? greeting_welcome(c, g->process)
-                                  : greeting_refuse_foreigner(c, count);
-}
-
-bool shm_greeting_hear(struct shm_connection *c, const struct shm_greeting *g)
-{
-    switch (g->kind) {
-    case SHM_HELLO:
-        return greeting_on_hello(c, g);
-    case SHM_ANSWER:
-        return greeting_on_answer(c, g);
-    case SHM_PROOF:
-        return greeting_on_proof(c, g);
+    switch (event) {
+    case CONTROL_NOTHING:
+        return true;
+    case CONTROL_CALLED:
+        return greeting_on_hello(c);
+    case CONTROL_PROVEN:
+        return c->greet.active ? greeting_on_welcome(c) : greeting_on_proof(c);
+    case CONTROL_UNPROVEN:
+        return greeting_on_impostor(c);
+    case CONTROL_REFUSED:
+        return greeting_on_refusal(c);
     default:
-        return greeting_on_refusal(c, g);
+        return false;
     }
+}
+
+int shm_greet(struct shm_connection *c)
+{
+    const enum control_event event = control_greet_hear(&c->greet, c->fd);
+
+    if (!greeting_handle(c, event))
+        return -1;
+    return event != CONTROL_NOTHING;
 }

@@ -20,6 +20,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
+#include "../../control/greet.h"
 #include "../../loco/fabric/by_node.h"
 #include "../../loco/fabric/shm.h"
 #include "../accept_backoff.h"
@@ -28,11 +29,10 @@
 
 /* Limits on the resources that other processes can make this one use. */
 enum {
-    SHM_ARENAS_MAX = 64,          /* of one node */
-    SHM_RETURNS_MAX = 1000,       /* how often one peer may come back after it was lost */
-    SHM_STRANGERS_MAX = 64,       /* connections without a proof, beyond the number of nodes */
-    SHM_STRANGER_NS = 2000000000, /* how long such a connection may last */
-    SHM_REFUSALS_SAID = 8,        /* warnings about strangers */
+    SHM_ARENAS_MAX = 64,    /* of one node */
+    SHM_RETURNS_MAX = 1000, /* how often one peer may come back after it was lost */
+    SHM_STRANGERS_MAX = 64, /* connections without a proof, beyond the number of nodes */
+    SHM_REFUSALS_SAID = 8,  /* warnings about strangers */
 };
 
 /* The process's memory files: one on reserved huge pages, one on other pages. */
@@ -67,17 +67,13 @@ struct shm_place {
 struct shm_connection {
     struct shm *shm;
     int fd;
-    bool called;             /* this process called the other one */
-    bool proven;             /* the other process knows the secret: its messages are accepted */
-    bool heard;              /* the control thread is reading from it */
-    uint32_t own, other;     /* the nodes that greet each other */
-    struct loco_nonce nonce; /* this side's */
-    struct loco_claim claim; /* of a caller that was answered: the claim that it has to prove */
-    uint64_t until;          /* of a stranger: when it is dropped */
-    struct shm_place place;  /* the socket that was called */
-    uint64_t process;        /* the other process's number */
-    int process_fd;          /* its pidfd; -1: unproven, or in another PID namespace */
-    unsigned pairs;          /* pairs of nodes that are up over it */
+    struct control_self self;   /* the node here that greets */
+    struct control_greet greet; /* once it is proven, the other process's messages are accepted */
+    bool heard;                 /* the control thread is reading from it */
+    uint64_t until;             /* of one that is not proven: when it is dropped */
+    struct shm_place place;     /* the socket that was called */
+    int process_fd; /* the other process's pidfd; -1: unproven, or in another PID namespace */
+    unsigned pairs; /* pairs of nodes that are up over it */
     struct loco_send_queue unsent;
     bool has_file[SHM_FILES]; /* this process's file was sent to the other process */
     int files[SHM_FILES];     /* the other process's files; -1: not received */
@@ -122,21 +118,19 @@ struct shm_node {
 struct shm {
     struct loco_fabric base;
     char directory[92]; /* room is left for "/node4294967295" in a socket's address */
-    uint64_t number;    /* a random number for this process */
     int epoll, wakeup;
     pthread_t thread;
     pthread_mutex_t lock; /* protects everything below, and what nodes know of peers */
     pthread_cond_t node_closed;
     struct shm_node *nodes;
-    struct loco_by_node by_id; /* struct shm_node *: the same nodes */
-    uint32_t count;            /* nodes of the network */
-    struct loco_key key;
+    struct loco_by_node by_id;       /* struct shm_node *: the same nodes */
+    struct control_self self;        /* of all nodes, but for their ids */
     int listener;                    /* -1: there is none */
     struct loco_accept_backoff rest; /* the listener's */
     struct shm_place place;
     struct shm_file files[SHM_FILES];
     struct shm_connection *connections; /* the newest first */
-    unsigned strangers;                 /* among the connections */
+    unsigned strangers;                 /* connections that are not proven */
     unsigned refusals;                  /* warnings so far */
     uint32_t calls;                     /* meetings asked for so far */
     /* uint64_t, ns: when any node of the process may try an absent peer again. */
@@ -240,27 +234,20 @@ void shm_accept(struct shm *shm);
 /* Handles the messages of a connection, which may end it. */
 void shm_hear(struct shm_connection *connection);
 
-/* For shm_greetings.c: the node of this process with that id, or NULL. Without the lock. */
-struct shm_node *shm_connection_node(struct shm *shm, uint32_t id);
-
-/* Whether it is a caller that has not proven itself. */
-bool shm_connection_is_stranger(const struct shm_connection *connection);
-
-/* Sends a greeting. It is not queued: a socket always has room for the few greetings. */
-void shm_greeting_send(const struct shm_connection *connection, struct shm_greeting greeting);
-
 /* The other process has ended. The control thread will find the end of the connection. */
 void shm_connection_end(struct shm_connection *connection);
 
 /* --- shm_greetings.c ------------------------------------------------------------------------- */
 
-/* Handles a greeting; returns whether the connection may stay. Without the lock. */
-bool shm_greeting_hear(struct shm_connection *connection, const struct shm_greeting *greeting);
+/* Continues the greetings of a connection. Returns 1 when one was heard, 0 when there is none so
+ * far, or -1: the connection is over. Without the lock. */
+int shm_greet(struct shm_connection *connection);
 
 /* --- shm_peers.c ----------------------------------------------------------------------------- */
 
-/* The node of this process with that id, or NULL. With the lock held. */
-struct shm_node *shm_node_of(const struct shm *shm, uint32_t id);
+/* The node of this process with that id, or NULL. For the control thread, without the lock: only
+ * this thread removes nodes, so the node stays. */
+struct shm_node *shm_find_node(struct shm *shm, uint32_t id);
 
 /* Handles a message of a proven connection; returns whether the connection may stay. */
 bool shm_on_message(struct shm_connection *connection, const struct shm_head *head,

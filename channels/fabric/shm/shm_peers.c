@@ -17,18 +17,11 @@
 /* Times between attempts to reach a peer: one that was never there, and one that was lost. */
 enum { RETRY_MS = 5, RETRY_LOST_MS = 200, MS = 1000000 };
 
-struct shm_node *shm_node_of(const struct shm *s, uint32_t id)
-{
-    struct shm_node **entry = id < s->by_id.count ? loco_by_node_find(&s->by_id, id) : NULL;
-
-    return entry ? *entry : NULL;
-}
-
-/* For the control thread, without the lock: only this thread removes nodes, so the node stays. */
-static struct shm_node *peers_find_node(struct shm *s, uint32_t id)
+struct shm_node *shm_find_node(struct shm *s, uint32_t id)
 {
     pthread_mutex_lock(&s->lock);
-    struct shm_node *n = shm_node_of(s, id);
+    struct shm_node **entry = id < s->by_id.count ? loco_by_node_find(&s->by_id, id) : NULL;
+    struct shm_node *n = entry ? *entry : NULL;
     pthread_mutex_unlock(&s->lock);
     return n;
 }
@@ -134,7 +127,7 @@ static int peer_try(struct shm_node *n, struct shm_peer *p)
         peers_miss(n->shm, p->id, retry);
         return retry;
     }
-    if (c->proven)
+    if (c->greet.proven)
         peer_ask_to_meet(n, p, c);
     return -1;
 }
@@ -273,14 +266,14 @@ static bool peer_is_free(struct shm_peer *p)
 static bool peer_on_meet(struct shm_connection *c, const struct shm_head *h)
 {
     struct shm *s = c->shm;
-    struct shm_node *n = peers_find_node(s, h->to);
+    struct shm_node *n = shm_find_node(s, h->to);
     char text[160];
 
     if (!n) {
         peer_part(c, h, SHM_ABSENT);
         return true;
     }
-    if (h->from <= h->to || h->from >= s->count)
+    if (h->from <= h->to || h->from >= s->self.count)
         return false;
     if (!peer_is_free(shm_peer_of(n, h->from))) {
         peer_part(c, h, SHM_TAKEN);
@@ -314,7 +307,7 @@ struct pair {
 
 static struct pair pair_find(struct shm_connection *c, const struct shm_head *h)
 {
-    struct shm_node *n = peers_find_node(c->shm, h->to);
+    struct shm_node *n = shm_find_node(c->shm, h->to);
     struct shm_peer *p = n ? shm_peer_of(n, h->from) : NULL;
 
     return p && p->way == c && p->call == h->call ? (struct pair){n, p} : (struct pair){0};
@@ -452,8 +445,8 @@ bool shm_on_message(struct shm_connection *c, const struct shm_head *h, const un
 
 bool shm_peer_refused(struct shm_connection *c, bool absent)
 {
-    struct shm_node *n = peers_find_node(c->shm, c->own);
-    struct shm_peer *p = n ? shm_peer_of(n, c->other) : NULL;
+    struct shm_node *n = shm_find_node(c->shm, c->self.id);
+    struct shm_peer *p = n ? shm_peer_of(n, c->greet.other_id) : NULL;
 
     if (!p)
         return false;
@@ -469,8 +462,8 @@ void shm_connection_lost(struct shm_connection *c)
 
     pthread_mutex_lock(&s->lock);
     struct shm_node *first = s->nodes;
-    if (c->called && !c->proven)
-        peers_miss(s, c->other, RETRY_MS);
+    if (c->greet.active && !c->greet.proven)
+        peers_miss(s, c->greet.other_id, RETRY_MS);
     pthread_mutex_unlock(&s->lock);
     for (struct shm_node *n = first; n; n = n->next) {
         loco_each_entry (&n->peers, id) {
