@@ -1,8 +1,8 @@
 /*
  * Measures what a step of a circuit costs, beside a bare product of a matrix of as many rows and
- * columns as the circuit has states and sources: no step can cost less. The circuits are those of
- * tests/circuits, each from its beginning to its end again and again; the first quarter of the way
- * only warms up.
+ * columns as the circuit has states and sources: no step can cost less. The circuits run with their
+ * defaults, each from its beginning to its end again and again; the first quarter of the way only
+ * warms up.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,10 +18,11 @@ static const struct circuit {
     const char *name;
     unsigned period_ns, steps, size;
 } circuits[] = {
-    {"buck", 1000, 1000, 4},
-    {"inverter3", 1000, 2000, 8},
-    {"llc", 5000, 200, 8},
-    {"dab", 5000, 200, 8},
+    {"tests/circuits/buck", 1000, 1000, 4},
+    {"tests/circuits/inverter3", 1000, 2000, 8},
+    {"tests/circuits/llc", 5000, 200, 8},
+    {"tests/circuits/dab", 5000, 200, 8},
+    {"plants/circuits/inverter_three_level", 5000, 400, 12},
 };
 
 static void log_nothing(void *arg, const char *line)
@@ -30,29 +31,37 @@ static void log_nothing(void *arg, const char *line)
     fprintf(stderr, "%s\n", line);
 }
 
+static void defaults_of(const struct hil_quantities *table, double *values)
+{
+    for (unsigned i = 0; i < table->count; i++)
+        values[i] = table->at[i].value;
+}
+
 /* Steps a new component from the beginning to the end. Adds up the time of the timed steps. */
 static int run_once(const struct cir_model *m, const struct circuit *c, uint64_t *sum_ns,
                     uint64_t *steps)
 {
-    const double none[1] = {0};
+    double parameters[ROWS_MAX], inputs[ROWS_MAX];
     const struct hil_config config = {.size = sizeof config,
                                       .width = 1,
                                       .period_s = c->period_ns * 1e-9,
-                                      .parameters = none,
+                                      .parameters = parameters,
                                       .log = log_nothing,
                                       .model = &m->model,
                                       .real_time = 1};
     double out[ROWS_MAX];
     uint64_t begin = 0;
     void *self;
-    int rc = m->model.create(&self, &config);
 
+    defaults_of(&m->model.parameters, parameters);
+    defaults_of(&m->model.inputs, inputs);
+    int rc = m->model.create(&self, &config);
     if (rc)
         return rc;
     for (unsigned n = 1; !rc && n <= c->steps; n++) {
         if (n == c->steps / 4)
             begin = bench_now();
-        rc = m->model.step(self, (uint64_t)n * c->period_ns, none, out);
+        rc = m->model.step(self, (uint64_t)n * c->period_ns, inputs, out);
     }
     *sum_ns += bench_now() - begin;
     *steps += c->steps - c->steps / 4 + 1;
@@ -81,7 +90,7 @@ static int measure_circuit(const struct benchmark *self, const struct bench_opti
     char path[PATH_MAX], text[500];
     struct cir_model *m;
 
-    snprintf(path, sizeof path, "%s/../tests/circuits/%s.cir", o->configs, c->name);
+    snprintf(path, sizeof path, "%s/../%s.cir", o->configs, c->name);
     int rc = cir_model_load(&m, path, false, &(struct cir_said){text, sizeof text});
     if (rc) {
         fprintf(stderr, "%s\n", text);
@@ -104,6 +113,8 @@ const struct benchmark circuit_benchmarks[] = {
     {"circuit_llc_5_us", "ns", "matrix times vector", .cores = 1, .parameter = 2,
      .measure = measure_circuit},
     {"circuit_dab_5_us", "ns", "matrix times vector", .cores = 1, .parameter = 3,
+     .measure = measure_circuit},
+    {"circuit_three_level_5_us", "ns", "matrix times vector", .cores = 1, .parameter = 4,
      .measure = measure_circuit},
     {0},
 };
