@@ -1,6 +1,7 @@
 #include "units.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,4 +167,21 @@ bool hil_unit_read(struct hil_unit *unit, const char *text)
 {
     *unit = (struct hil_unit){.factor = 1};
     return *text && unit_product(unit, text);
+}
+
+void hil_unit_ending(const char *unit, char ending[HIL_UNIT_ENDING_BYTES])
+{
+    size_t used = 0;
+
+    if (strcmp(unit, "%") == 0)
+        unit = "percent";
+    for (; *unit && used < HIL_UNIT_ENDING_BYTES - 8; unit++) {
+        if (*unit == '/')
+            used += (size_t)sprintf(ending + used, used > 0 ? "_per_" : "per_");
+        else if (*unit == ' ')
+            ending[used++] = '_';
+        else if (isalpha((unsigned char)*unit) || (isdigit((unsigned char)*unit) && used > 0))
+            ending[used++] = (char)tolower((unsigned char)*unit);
+    }
+    ending[used] = '\0';
 }

@@ -19,4 +19,8 @@ extern const char *const hil_unit_bases[HIL_BASES];
  * it is unknown. */
 bool hil_unit_read(struct hil_unit *unit, const char *text);
 
+/* The unit as the end of a name: "1/(V s)" gives "per_v_s", and "%" gives "percent". */
+enum { HIL_UNIT_ENDING_BYTES = 32 };
+void hil_unit_ending(const char *unit, char ending[HIL_UNIT_ENDING_BYTES]);
+
 #endif

@@ -5,35 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The unit as the end of a name: "1/(V s)" gives "_per_v_s". */
-static void unit_suffix(const char *unit, char suffix[32])
-{
-    size_t used = 0;
-
-    if (strcmp(unit, "%") == 0)
-        unit = "percent";
-    suffix[used++] = '_';
-    for (; *unit != '\0' && used < 24; unit++) {
-        if (*unit == '/')
-            used += (size_t)sprintf(suffix + used, used > 1 ? "_per_" : "per_");
-        else if (*unit == ' ')
-            suffix[used++] = '_';
-        else if (isalpha((unsigned char)*unit) || (isdigit((unsigned char)*unit) && used > 1))
-            suffix[used++] = (char)tolower((unsigned char)*unit);
-    }
-    suffix[used] = '\0';
-}
+#include "../base/units.h"
 
 /* The length of the key without its unit. In "tolerance.percent" everything after the point is the
  * unit. */
 static size_t length_without(const char *key, const char *unit)
 {
     const size_t length = strlen(key);
-    char suffix[32];
+    char ending[HIL_UNIT_ENDING_BYTES];
 
-    unit_suffix(unit, suffix);
-    const size_t end = strlen(suffix);
-    if (*unit == '\0' || length <= end || strcmp(key + length - end + 1, suffix + 1) != 0)
+    hil_unit_ending(unit, ending);
+    const size_t end = strlen(ending) + 1; /* with what is before it */
+    if (*unit == '\0' || length <= end || strcmp(key + length - end + 1, ending) != 0)
         return length;
     const char before = key[length - end];
     return before == '_' || before == '.' ? length - end : length;

@@ -211,24 +211,6 @@ const struct hil_quantities *scenario_block_table(const struct hil_model *m, con
 
 /* --- names without their unit ---------------------------------------------------------------- */
 
-/* The end of a name in this unit: "us", "per_v_s" for 1/(V s), "rad_per_s". */
-static void unit_ending(char ending[SCENARIO_STEM_BYTES], const char *unit)
-{
-    size_t used = 0;
-
-    if (strncmp(unit, "1/", 2) == 0)
-        unit++;
-    for (; *unit && used < SCENARIO_STEM_BYTES - 6; unit++) {
-        if (*unit == '/')
-            used += (size_t)sprintf(ending + used, "%s", used ? "_per_" : "per_");
-        else if (*unit == ' ')
-            ending[used++] = '_';
-        else if (!strchr("()", *unit))
-            ending[used++] = (char)tolower((unsigned char)*unit);
-    }
-    ending[used] = '\0';
-}
-
 static bool stem_before(char stem[SCENARIO_STEM_BYTES], const char *name, const char *ending)
 {
     const size_t length = strlen(name), end = strlen(ending);
@@ -242,12 +224,11 @@ static bool stem_before(char stem[SCENARIO_STEM_BYTES], const char *name, const 
 
 bool scenario_stem(char stem[SCENARIO_STEM_BYTES], const char *name, const char *unit)
 {
-    char ending[SCENARIO_STEM_BYTES];
+    char ending[HIL_UNIT_ENDING_BYTES];
 
-    if (strcmp(unit, "%") == 0)
-        return stem_before(stem, name, "pct") || stem_before(stem, name, "percent");
-    unit_ending(ending, unit);
-    return stem_before(stem, name, ending);
+    hil_unit_ending(unit, ending);
+    return stem_before(stem, name, ending) ||
+           (strcmp(unit, "%") == 0 && stem_before(stem, name, "pct"));
 }
 
 static bool has_unit(const struct scenario_node *value, const char *unit)
