@@ -106,7 +106,7 @@ done
 offers() { # WORD THAT COMES, WORD...
     local word=$1
     shift
-    in_bash "$@" | grep -qxF -e "$word" || { echo "bash's completion of '$*' does not offer $word"; failed=1; }
+    in_bash "$@" | grep -xF -e "$word" >/dev/null || { echo "bash's completion of '$*' does not offer $word"; failed=1; }
 }
 offers nodes.controller.period_us= hiloco run configs/boost.yaml --set nodes.c
 offers sources.load.steps.changes.0.time_s= hiloco sweep configs/boost.yaml --set sou
