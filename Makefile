@@ -398,7 +398,7 @@ help:
 # Not those of the builds below $(BUILD), which may be under way: fuzz, asan, aarch64...
 -include $(shell find $(addprefix $(BUILD)/,obj sim plain) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-unit test-run test-clock test-soak test-sim test-mutants test-install test-gates \
+.PHONY: all run figure test test-unit test-computed test-run test-clock test-soak test-sim test-mutants test-install test-gates \
         test-repeat test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb \
         test-bare gates coverage coverage-run soak rivals bench bench-rdma lateness sanitize sanitize-run \
         sanitize-threads fuzz $(FUZZERS:%=fuzz-%) fuzzers format format-check install clean help

@@ -151,16 +151,21 @@ MUTANTS_ARE_MADE_BY = "$(COMPILE) -w -g0" "$(LINK) -s" "$(COMPILE) $(PREEMPTED) 
 TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(BUILD)/soak-shm \
           $(ON_TCP) $(INSTALLED)
 
-# The stages of `make test`. Tests of real time need the processors; the others have what these leave.
-# The suites of tests/run are two stages: those by the clock are alone (tests/run/workspace.h).
+# The stages of `make test`. Tests of real time need the processors; the others have what these leave,
+# the longest first. The suites of tests/run are two stages: those by the clock are alone
+# (tests/run/workspace.h). Those of tests/unit are two, as well: some only compute.
 ALONE  := tcp clock unit run
-BESIDE := install mutants soak sim gates
+BESIDE := sim computed gates install mutants soak
+
+COMPUTED := plot|plot_general|circuit_drawn|export_fmu|scenario_hostile|converter_parts|enable|trace_hostile
 
 test: $(TESTED)
 	@tests/run_all $(BUILD) --alone $(ALONE) --beside $(BESIDE)
 
-test-unit: all $(BUILD)/test-unit
-	@HILOCO_BUILD=$(BUILD) $(BUILD)/test-unit
+test-unit:     SUITES := !($(COMPUTED))
+test-computed: SUITES := @($(COMPUTED))
+test-unit test-computed: all $(BUILD)/test-unit
+	@HILOCO_BUILD=$(BUILD) $(BUILD)/test-unit --filter '$(SUITES)/*'
 
 test-run:   SUITES := others
 test-clock: SUITES := alone
@@ -201,7 +206,7 @@ gates test-gates: | $(BUILD)/packages-installed
 # --- coverage: how much of channels/ and harness/run the tests execute ---------------------------
 
 # The stages of COVERED. A test that fails does not end it.
-COVERED ?= unit sim soak tcp run clock
+COVERED ?= unit computed sim soak tcp run clock
 
 coverage: | $(BUILD)/packages-installed-for-coverage
 	$(MAKE) BUILD=$(BUILD)/coverage CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
