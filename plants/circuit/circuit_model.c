@@ -14,7 +14,7 @@
 #define CHECK_PERIOD_S 1e-6
 
 struct component {
-    const struct cir_model *model;
+    struct cir_model *model;
     struct cir_assembly *circuit;
     struct cir_tuner *tuner;     /* NULL: there are no parameters */
     double *parameters, *inputs; /* as they are set; the inputs' defaults */
@@ -22,6 +22,7 @@ struct component {
     void *log_arg;
     struct hil_counts *counts; /* may be NULL */
     bool real_time, warned;
+    bool is_prepared; /* with the parameters that it was made with */
 };
 
 /* --- a component ------------------------------------------------------------------------------ */
@@ -33,12 +34,64 @@ static const double *defaults_of(const struct cir_table *table, double *values)
     return values;
 }
 
+/* --- spares: a loop makes its components anew right before it begins ------------------------- */
+
+static bool fits(const struct cir_model *m, const struct cir_spare *spare, const double *parameters,
+                 double period_s)
+{
+    const size_t bytes = m->declarations.parameters.count * sizeof *parameters;
+
+    return spare->circuit->stage.pool.maker.period_s == period_s &&
+           memcmp(spare->parameters, parameters, bytes) == 0;
+}
+
+static struct cir_assembly *take_spare(struct cir_model *m, const double *parameters,
+                                       double period_s)
+{
+    struct cir_assembly *circuit = NULL;
+
+    pthread_mutex_lock(&m->lock);
+    for (struct cir_spare **at = &m->spares; *at && !circuit;) {
+        struct cir_spare *spare = *at;
+        if (!fits(m, spare, parameters, period_s)) {
+            at = &spare->next;
+            continue;
+        }
+        circuit = spare->circuit;
+        *at = spare->next;
+        free(spare->parameters);
+        free(spare);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return circuit;
+}
+
+/* Keeps a component's circuit, with the parameters that it was made with. */
+static void keep_spare(struct component *c)
+{
+    struct cir_model *m = c->model;
+    struct cir_spare *spare = c->is_prepared ? malloc(sizeof *spare) : NULL;
+
+    if (!spare) {
+        cir_assembly_close(c->circuit);
+        return;
+    }
+    *spare = (struct cir_spare){.circuit = c->circuit, .parameters = c->parameters};
+    c->parameters = NULL;
+    pthread_mutex_lock(&m->lock);
+    spare->next = m->spares;
+    m->spares = spare;
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* --- a component ------------------------------------------------------------------------------ */
+
 static void component_destroy(void *self)
 {
     struct component *c = self;
 
     cir_tuner_close(c->tuner);
-    cir_assembly_close(c->circuit);
+    keep_spare(c);
     free(c->parameters);
     free(c->inputs);
     instance_destroy(self);
@@ -55,15 +108,21 @@ static int component_open(struct component *c, const struct hil_config *config)
         return -ENOMEM;
     if (d->parameters.count > 0)
         memcpy(c->parameters, config->parameters, d->parameters.count * sizeof *c->parameters);
-    int rc = cir_assembly_open(&c->circuit, &c->model->text, d, c->parameters,
-                               defaults_of(&d->inputs, c->inputs), config->period_s,
-                               &(struct cir_said){text, sizeof text});
+    const struct cir_said said = {text, sizeof text};
+    const bool prepares = config->real_time && !config->trial;
+    defaults_of(&d->inputs, c->inputs);
+    c->circuit = prepares ? take_spare(c->model, c->parameters, config->period_s) : NULL;
+    c->is_prepared = c->circuit != NULL;
+    int rc = c->circuit ? cir_stage_rewind(&c->circuit->stage, c->inputs, &said)
+                        : cir_assembly_open(&c->circuit, &c->model->text, d, c->parameters,
+                                            c->inputs, config->period_s, &said);
     if (rc) {
         config->log(config->log_arg, text);
         return rc;
     }
-    if (config->real_time && !config->trial)
+    if (prepares && !c->is_prepared)
         cir_stage_prepare(&c->circuit->stage);
+    c->is_prepared = prepares;
     if (d->parameters.count && !config->trial)
         rc = cir_tuner_open(&c->tuner, c->circuit, c->parameters, c->inputs, config->real_time,
                             config->log, config->log_arg);
@@ -78,7 +137,7 @@ static int component_create(void **self, const struct hil_config *config)
     if (rc)
         return rc;
     struct component *c = made;
-    c->model = (const struct cir_model *)config->model;
+    c->model = (struct cir_model *)(uintptr_t)config->model;
     c->log = config->log;
     c->warn = config->warn;
     c->log_arg = config->log_arg;
@@ -132,7 +191,10 @@ static int component_step(void *self, uint64_t t_ns, const double *in, double *o
     if (c->tuner)
         cir_tuner_take(c->tuner, c->parameters, &c->circuit);
     struct cir_stage *stage = &c->circuit->stage;
-    stage->start_s = fmax((double)t_ns * 1e-9 - stage->pool.maker.period_s, 0);
+    if (t_ns > INT64_MAX) /* a rehearsed step has no time: the circuit goes on */
+        stage->start_s += stage->at_s;
+    else
+        stage->start_s = fmax((double)t_ns * 1e-9 - stage->pool.maker.period_s, 0);
     int rc = cir_stage_latch(stage, in);
     if (!rc)
         rc = cir_stage_advance(stage);
@@ -150,6 +212,7 @@ static int component_tune(void *self, uint32_t place, double value)
     struct component *c = self;
     const double before = c->parameters[place];
 
+    c->is_prepared = false;
     c->parameters[place] = value;
     const int rc = cir_tuner_ask(c->tuner, c->parameters, &c->circuit);
     if (rc)
@@ -339,6 +402,7 @@ int cir_model_load(struct cir_model **model, const char *path, bool own_sources,
 
     if (!m)
         return cir_say_no_memory(said);
+    pthread_mutex_init(&m->lock, NULL);
     int rc = cir_text_read(&m->text, path, said);
     if (!rc && !m->text.count) {
         snprintf(said->text, said->size, "it is empty; allowed: a netlist");
@@ -359,6 +423,13 @@ int cir_model_load(struct cir_model **model, const char *path, bool own_sources,
 
 void cir_model_unload(struct cir_model *m)
 {
+    for (struct cir_spare *spare = m->spares, *next; spare; spare = next) {
+        next = spare->next;
+        cir_assembly_close(spare->circuit);
+        free(spare->parameters);
+        free(spare);
+    }
+    pthread_mutex_destroy(&m->lock);
     cir_text_close(&m->text);
     cir_declarations_close(&m->declarations);
     cir_free_all(&m->blocks);

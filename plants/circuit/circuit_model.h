@@ -5,8 +5,17 @@
 #ifndef HILOCO_CIRCUIT_CIRCUIT_MODEL_H
 #define HILOCO_CIRCUIT_CIRCUIT_MODEL_H
 
+#include <pthread.h>
+
 #include "declarations.h"
 #include "netlist.h"
+
+/* A circuit that is ready for real time, and that no component has any more. */
+struct cir_spare {
+    struct cir_spare *next;
+    struct cir_assembly *circuit;
+    double *parameters;
+};
 
 struct cir_model {
     struct hil_model model; /* the descriptor of this netlist */
@@ -15,6 +24,8 @@ struct cir_model {
     struct cir_declarations declarations;
     struct cir_tran tran;
     struct cir_block *blocks;
+    pthread_mutex_t lock; /* of the spares */
+    struct cir_spare *spares;
 };
 
 /* Reads a netlist, and checks that a component of it can be made with the defaults. `own_sources`

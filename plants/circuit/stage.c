@@ -288,6 +288,15 @@ static int begin(struct cir_stage *s, const double *inputs, const struct cir_sai
     return cir_say_singular(&s->pool.maker, said);
 }
 
+int cir_stage_rewind(struct cir_stage *s, const double *inputs, const struct cir_said *said)
+{
+    memset(s->w, 0, s->network->w_count * sizeof *s->w);
+    s->start_s = s->at_s = 0;
+    s->key = 0;
+    s->now = NULL;
+    return begin(s, inputs, said);
+}
+
 static int allocate_vectors(struct cir_stage *s)
 {
     const struct cir_maker *m = &s->pool.maker;

@@ -54,6 +54,9 @@ int cir_stage_open(struct cir_stage *s, const struct cir_network *network,
                    const double *inputs, const struct cir_said *said);
 void cir_stage_close(struct cir_stage *s);
 
+/* Sets it back to t = 0; what it has made stays. Returns 0, or a negative errno after a message. */
+int cir_stage_rewind(struct cir_stage *s, const double *inputs, const struct cir_said *said);
+
 /* Makes it ready for real time: bounds what a period may need, and makes configurations before they
  * are met. It is again where it was. */
 void cir_stage_prepare(struct cir_stage *s);

@@ -148,3 +148,20 @@ Test(circuit_bounds, configurations_that_were_not_ready_are_counted)
     cr_expect_eq(t.counts.unresolved, 0);
     end(&t);
 }
+
+/* Before a run its loops are rehearsed, with a time beyond all times. */
+Test(circuit_bounds, a_rehearsed_step_ends, .timeout = 20)
+{
+    struct tried t;
+
+    try_circuit(
+        &t,
+        "edges\n*hiloco pwm vg: frequency=1meg duty=0.25\nV1 a 0 1\nS1 a b g 0 s\nR1 b 0 1\n"
+        "Vg g 0 external\n.model s sw(vt=0.5 ron=1m)\n*hiloco v(b): output v_b V load\n",
+        1e-6, true);
+    for (unsigned n = 0; n < 3; n++)
+        cr_assert_eq(t.circuit->model.step(t.self, (uint64_t)0 - 1000, t.in, t.out), 0, "%s",
+                     t.said);
+    cr_expect_eq(t.counts.unresolved, 0);
+    end(&t);
+}
