@@ -1,4 +1,4 @@
-#include "agreement.h"
+#include "loco/agreement.h"
 
 #include <string.h>
 

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agreement.h"
 #include "core.h"
-#include "fabric/atomic_copy.h"
 #include "fabric/by_node_make.h"
+#include "loco/agreement.h"
+#include "loco/fabric/atomic_copy.h"
 #include "operation.h"
 #include "packet.h"
 #include "thread_links.h"

@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loco/owned_var_quick.h"
 #include "operation.h"
-#include "owned_var_quick.h"
 #include "owned_var_record.h"
 #include "thread_links.h"
 #include "trace_internal.h"

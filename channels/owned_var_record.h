@@ -26,7 +26,7 @@
 #define LOCO_OWNED_VAR_RECORD_H
 
 #include "core.h"
-#include "fabric/atomic_copy.h"
+#include "loco/fabric/atomic_copy.h"
 #include "loco/owned_var.h"
 
 enum { WORD = sizeof(uint64_t) };

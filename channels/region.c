@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "core.h"
-#include "fabric/atomic_copy.h"
+#include "loco/fabric/atomic_copy.h"
 #include "operation.h"
 #include "thread_links.h"
 

@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "core.h"
-#include "fabric/atomic_copy.h"
+#include "loco/fabric/atomic_copy.h"
 #include "loco/fence.h"
 #include "thread_links.h"
 

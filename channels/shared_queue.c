@@ -39,7 +39,7 @@
 #include <xxhash.h>
 
 #include "core.h"
-#include "fabric/atomic_copy.h"
+#include "loco/fabric/atomic_copy.h"
 #include "queue_shape.h"
 #include "thread_links.h"
 

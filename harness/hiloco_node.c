@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../channels/fabric/fiber.h"
+#include "../channels/loco/fabric/fiber.h"
 #include "base/plain_locale.h"
 #include "launch/meeting.h"
 #include "launch/open_files.h"
@@ -53,7 +53,7 @@ struct hiloco_node {
     char thread_name[HIL_OWN_NAME];
     bool looks; /* it looks who else has the thread's core, by `fs` */
     struct hil_tracefs fs;
-    struct fiber *user, *loop;
+    struct loco_fiber *user, *loop;
     /* The current step of the loop. */
     const double *in;
     double *out;
@@ -287,7 +287,7 @@ static int joined_step(struct hil_outside *outside, uint64_t t_ns, const double 
     n->in = in;
     n->out = out;
     n->t_ns = t_ns;
-    fiber_switch(n->loop, n->user);
+    loco_fiber_switch(n->loop, n->user);
     return 0;
 }
 
@@ -298,7 +298,7 @@ static void joined_main(void *node)
 
     n->rc = hil_real_time_run(&n->run, &n->clock, n->wait_s);
     n->over = true;
-    fiber_switch(n->loop, n->user);
+    loco_fiber_switch(n->loop, n->user);
 }
 
 static void joined_explain(struct hiloco_node *n)
@@ -313,7 +313,7 @@ static void joined_explain(struct hiloco_node *n)
 static void joined_resume(struct hiloco_node *n)
 {
     hil_outside = &n->outside;
-    fiber_switch(n->user, n->loop);
+    loco_fiber_switch(n->user, n->loop);
     hil_outside = NULL;
     if (n->over)
         joined_explain(n);
@@ -340,8 +340,8 @@ static int joined_begin(struct hiloco_node *n)
     hil_clock_calibrate(&n->clock);
     n->outside.step = joined_step;
     n->thread = pthread_self();
-    n->user = fiber_current();
-    n->loop = fiber_new(joined_main, n, JOINED_STACK);
+    n->user = loco_fiber_current();
+    n->loop = loco_fiber_new(joined_main, n, JOINED_STACK);
     if (!n->user || !n->loop)
         return -ENOMEM;
     hil_provider_load_for(&n->run, 0);
@@ -397,8 +397,8 @@ static void joined_free(struct hiloco_node *n)
         hil_state_close(n->run.state);
     if (n->over)
         hil_thread_settings_give_back(&n->settings);
-    fiber_free(n->loop);
-    fiber_free(n->user);
+    loco_fiber_free(n->loop);
+    loco_fiber_free(n->user);
     joined_free_list(&n->inputs);
     joined_free_list(&n->outputs);
     hil_scenario_free(n->scenario);

@@ -1,12 +1,12 @@
 /* How fibers get a stack, and how they switch, in assembly for each processor. */
-#include "fiber.h"
+#include "../loco/fabric/fiber.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sanitizers.h"
+#include "../loco/fabric/sanitizers.h"
 
 /* The sanitizers keep track of a program's stacks, so they must be told of each switch. */
 #if defined(LOCO_ASAN)
@@ -25,7 +25,7 @@
 #define FIBER_ARRIVED(f)    ((void)0)
 #endif
 
-struct fiber {
+struct loco_fiber {
     void *stack_pointer; /* while it is switched away */
     void (*entry)(void *arg);
     void *arg;
@@ -68,7 +68,7 @@ __asm__(".text\n"
 
 enum { SAVED_WORDS = 8 }; /* six registers, the return address, and one word of padding */
 
-static void fiber_lay_first_frame(struct fiber *f, uintptr_t top, void (*fiber_start)(void))
+static void fiber_lay_first_frame(struct loco_fiber *f, uintptr_t top, void (*fiber_start)(void))
 {
     uintptr_t *frame = (uintptr_t *)(top & ~(uintptr_t)15) - SAVED_WORDS;
 
@@ -114,7 +114,7 @@ __asm__(".text\n"
 
 enum { SAVED_WORDS = 20 };
 
-static void fiber_lay_first_frame(struct fiber *f, uintptr_t top, void (*fiber_start)(void))
+static void fiber_lay_first_frame(struct loco_fiber *f, uintptr_t top, void (*fiber_start)(void))
 {
     uintptr_t *frame = (uintptr_t *)(top & ~(uintptr_t)15) - SAVED_WORDS;
 
@@ -126,11 +126,11 @@ static void fiber_lay_first_frame(struct fiber *f, uintptr_t top, void (*fiber_s
 #error "fibers need a few lines of assembly for this processor: see fiber.c"
 #endif
 
-static _Thread_local struct fiber *fiber_starting; /* read by the fiber that starts */
+static _Thread_local struct loco_fiber *fiber_starting; /* read by the fiber that starts */
 
 static void fiber_start(void)
 {
-    struct fiber *self = fiber_starting;
+    struct loco_fiber *self = fiber_starting;
 
     FIBER_ARRIVED(self);
     self->entry(self->arg);
@@ -139,12 +139,12 @@ static void fiber_start(void)
 
 /* Stacks that begin at the same offset in their pages would compete for the same few sets of the
  * cache. So each stack begins lower by one of sixteen amounts: a multiple of four cache lines. */
-static size_t fiber_colour(const struct fiber *f)
+static size_t fiber_colour(const struct loco_fiber *f)
 {
     return ((uintptr_t)f >> 6) % 16 * 4 * 64;
 }
 
-static int fiber_map_stack(struct fiber *f, size_t size)
+static int fiber_map_stack(struct loco_fiber *f, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -162,9 +162,9 @@ static int fiber_map_stack(struct fiber *f, size_t size)
     return 0;
 }
 
-struct fiber *fiber_new(void (*entry)(void *arg), void *arg, size_t stack_size)
+struct loco_fiber *loco_fiber_new(void (*entry)(void *arg), void *arg, size_t stack_size)
 {
-    struct fiber *f = calloc(1, sizeof *f);
+    struct loco_fiber *f = calloc(1, sizeof *f);
 
     if (!f)
         return NULL;
@@ -181,9 +181,9 @@ struct fiber *fiber_new(void (*entry)(void *arg), void *arg, size_t stack_size)
     return f;
 }
 
-struct fiber *fiber_current(void)
+struct loco_fiber *loco_fiber_current(void)
 {
-    struct fiber *f = calloc(1, sizeof *f);
+    struct loco_fiber *f = calloc(1, sizeof *f);
 
     if (!f)
         return NULL;
@@ -198,7 +198,7 @@ struct fiber *fiber_current(void)
     return f;
 }
 
-void fiber_switch(struct fiber *from, struct fiber *to)
+void loco_fiber_switch(struct loco_fiber *from, struct loco_fiber *to)
 {
     fiber_starting = to;
     FIBER_LEAVES(from, to);
@@ -206,7 +206,7 @@ void fiber_switch(struct fiber *from, struct fiber *to)
     FIBER_ARRIVED(from);
 }
 
-void fiber_free(struct fiber *f)
+void loco_fiber_free(struct loco_fiber *f)
 {
     if (!f)
         return;

@@ -1,19 +1,20 @@
-#include "timeline.h"
+#include "../loco/fabric/timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-static bool timeline_before(const struct timeline_entry *a, const struct timeline_entry *b)
+static bool timeline_before(const struct loco_timeline_entry *a,
+                            const struct loco_timeline_entry *b)
 {
     return a->time < b->time || (a->time == b->time && a->order < b->order);
 }
 
-uint64_t timeline_place(struct timeline *l, unsigned class)
+uint64_t loco_timeline_place(struct loco_timeline *l, unsigned rank)
 {
-    return (uint64_t) class << 56 | l->arrivals++;
+    return (uint64_t)rank << 56 | l->arrivals++;
 }
 
-static void timeline_sift_up(struct timeline *l, size_t hole, struct timeline_entry entry)
+static void timeline_sift_up(struct loco_timeline *l, size_t hole, struct loco_timeline_entry entry)
 {
     while (hole > 0) {
         size_t parent = (hole - 1) / 4;
@@ -25,7 +26,8 @@ static void timeline_sift_up(struct timeline *l, size_t hole, struct timeline_en
     l->heap[hole] = entry;
 }
 
-static void timeline_sift_down(struct timeline *l, size_t hole, struct timeline_entry entry)
+static void timeline_sift_down(struct loco_timeline *l, size_t hole,
+                               struct loco_timeline_entry entry)
 {
     for (;;) {
         size_t child = 4 * hole + 1;
@@ -44,40 +46,40 @@ static void timeline_sift_down(struct timeline *l, size_t hole, struct timeline_
     l->heap[hole] = entry;
 }
 
-int timeline_put(struct timeline *l, uint64_t time, uint64_t place, void *what)
+int loco_timeline_put(struct loco_timeline *l, uint64_t time, uint64_t place, void *what)
 {
     if (l->count == l->room) {
         size_t room = l->room ? 2 * l->room : 64;
-        struct timeline_entry *heap = realloc(l->heap, room * sizeof *heap);
+        struct loco_timeline_entry *heap = realloc(l->heap, room * sizeof *heap);
         if (!heap)
             return -ENOMEM;
         l->heap = heap;
         l->room = room;
     }
-    timeline_sift_up(l, l->count++, (struct timeline_entry){time, place, what});
+    timeline_sift_up(l, l->count++, (struct loco_timeline_entry){time, place, what});
     return 0;
 }
 
-int timeline_add(struct timeline *l, uint64_t time, unsigned class, void *what)
+int loco_timeline_add(struct loco_timeline *l, uint64_t time, unsigned rank, void *what)
 {
-    return timeline_put(l, time, timeline_place(l, class), what);
+    return loco_timeline_put(l, time, loco_timeline_place(l, rank), what);
 }
 
-bool timeline_take(struct timeline *l, struct timeline_entry *first)
+bool loco_timeline_take(struct loco_timeline *l, struct loco_timeline_entry *first)
 {
     if (l->count == 0)
         return false;
     *first = l->heap[0];
-    struct timeline_entry last = l->heap[--l->count];
+    struct loco_timeline_entry last = l->heap[--l->count];
     if (l->count > 0)
         timeline_sift_down(l, 0, last);
     return true;
 }
 
-void timeline_exchange(struct timeline *l, uint64_t time, uint64_t place, void *what,
-                       struct timeline_entry *first)
+void loco_timeline_exchange(struct loco_timeline *l, uint64_t time, uint64_t place, void *what,
+                            struct loco_timeline_entry *first)
 {
-    struct timeline_entry entry = {time, place, what};
+    struct loco_timeline_entry entry = {time, place, what};
 
     if (l->count == 0 || timeline_before(&entry, &l->heap[0])) {
         *first = entry;
@@ -87,8 +89,8 @@ void timeline_exchange(struct timeline *l, uint64_t time, uint64_t place, void *
     timeline_sift_down(l, 0, entry);
 }
 
-void timeline_free(struct timeline *l)
+void loco_timeline_free(struct loco_timeline *l)
 {
     free(l->heap);
-    *l = (struct timeline){0};
+    *l = (struct loco_timeline){0};
 }

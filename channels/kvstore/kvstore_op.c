@@ -80,7 +80,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fabric/atomic_copy.h"
+#include "../loco/fabric/atomic_copy.h"
 #include "../loco/memory.h"
 #include "../thread_links.h"
 #include "kvstore_left.h"

@@ -30,7 +30,7 @@
 #include <stdlib.h>
 
 #include "../core.h"
-#include "../fabric/atomic_copy.h"
+#include "../loco/fabric/atomic_copy.h"
 #include "kvstore_left.h"
 #include "kvstore_slots.h"
 

@@ -12,13 +12,17 @@
 #ifndef LOCO_H
 #define LOCO_H
 
+#include "fabric/atomic_copy.h"
+#include "fabric/fiber.h"
 #include "fabric/shm.h"
 #include "fabric/sim.h"
 #include "fabric/sim_choices.h"
 #include "fabric/tcp.h"
+#include "fabric/timeline.h"
 #include "fabric/verbs.h"
 
 #include "ack.h"
+#include "agreement.h"
 #include "channel.h"
 #include "control.h"
 #include "fence.h"
@@ -31,6 +35,7 @@
 #include "barrier.h"
 #include "kvstore.h"
 #include "owned_var.h"
+#include "owned_var_quick.h"
 #include "queue_lock.h"
 #include "ringbuffer.h"
 #include "rw_lock.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "../../channels/agreement.h"
+#include "../../channels/loco/agreement.h"
 #include "../base/file_save.h"
 #include "../base/pool.h"
 #include "../base/result_file.h"

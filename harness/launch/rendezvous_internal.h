@@ -22,7 +22,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 
-#include "../../channels/agreement.h"
+#include "../../channels/loco/agreement.h"
 #include "../../channels/loco/control.h"
 #include "../run/node_name.h"
 #include "rendezvous.h"

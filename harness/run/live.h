@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "../../channels/fabric/atomic_copy.h"
+#include "../../channels/loco/fabric/atomic_copy.h"
 
 /* A row of the SST. */
 struct hil_progress {

@@ -6,7 +6,7 @@
 #include <stdalign.h>
 #include <stddef.h>
 
-#include "../../channels/owned_var_quick.h"
+#include "../../channels/loco/owned_var_quick.h"
 #include "../models/builtin.h"
 #include "../record/columns.h"
 #include "lines.h"

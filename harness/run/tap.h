@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../channels/fabric/atomic_copy.h"
+#include "../../channels/loco/fabric/atomic_copy.h"
 #include "../record/event_kinds.h"
 #include "../scenario/scenario.h"
 #include "../scenario/system.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../channels/fabric/timeline.h"
+#include "../../channels/loco/fabric/timeline.h"
 #include "../scenario/system.h"
 #include "group.h"
 #include "privileges.h"
@@ -117,13 +117,13 @@ static void begin_instant(const struct virtual_executor *v, uint64_t start, uint
 }
 
 static int run_pending(const struct virtual_executor *v, struct pending *all, int count,
-                       struct timeline *line, const struct hil_step_lines *lines)
+                       struct loco_timeline *line, const struct hil_step_lines *lines)
 {
-    struct timeline_entry next;
+    struct loco_timeline_entry next;
     uint64_t now = UINT64_MAX;
     int rc = 0;
 
-    for (bool more = timeline_take(line, &next); !rc && more;) {
+    for (bool more = loco_timeline_take(line, &next); !rc && more;) {
         struct pending *p = next.what;
         if (!is_over(p) && next.time != now) {
             now = next.time;
@@ -132,11 +132,11 @@ static int run_pending(const struct virtual_executor *v, struct pending *all, in
                 stop_all(v, all, count, now);
         }
         if (is_over(p)) {
-            more = timeline_take(line, &next);
+            more = loco_timeline_take(line, &next);
             continue;
         }
         rc = run_step(p, lines, now);
-        timeline_exchange(line, due_of(p), p->nodes[0]->id, p, &next);
+        loco_timeline_exchange(line, due_of(p), p->nodes[0]->id, p, &next);
     }
     return rc;
 }
@@ -155,7 +155,7 @@ static bool same_times(const struct hil_node *a, const struct hil_node *b)
 
 /* Sorts the group's loops into timeline entries. Returns the number of entries, or a negative
  * errno. */
-static int plan(struct hil_group *g, struct pending *all, struct timeline *line)
+static int plan(struct hil_group *g, struct pending *all, struct loco_timeline *line)
 {
     int count = 0;
 
@@ -165,7 +165,7 @@ static int plan(struct hil_group *g, struct pending *all, struct timeline *line)
             continue;
         }
         all[count] = (struct pending){&g->nodes[i], i, 1, 0};
-        int rc = timeline_put(line, due_of(&all[count]), g->nodes[i]->id, &all[count]);
+        int rc = loco_timeline_put(line, due_of(&all[count]), g->nodes[i]->id, &all[count]);
         if (rc)
             return rc;
         count++;
@@ -177,7 +177,7 @@ static int run_loops(struct virtual_executor *v, struct hil_group *g)
 {
     struct pending *all = calloc(g->count, sizeof *all);
     struct hil_step_lines lines;
-    struct timeline line = {0};
+    struct loco_timeline line = {0};
     int count = all ? plan(g, all, &line) : -ENOMEM;
     int rc = hil_step_lines_open(&lines, g->nodes, g->count);
     rc = count < 0 ? count : rc;
@@ -187,7 +187,7 @@ static int run_loops(struct virtual_executor *v, struct hil_group *g)
     for (int i = 0; i < count; i++)
         for (unsigned k = 0; k < all[i].count; k++)
             account(&all[i].nodes[k]->loop, all[i].n);
-    timeline_free(&line);
+    loco_timeline_free(&line);
     hil_step_lines_close(&lines);
     free(all);
     return rc;

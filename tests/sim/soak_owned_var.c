@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "channels/owned_var_quick.h"
+#include "channels/loco/owned_var_quick.h"
 #include "tests/sim/soak_shm.h"
 
 /* --- quick puts: no load gives the parts of two values, nor an older one after a newer ---------

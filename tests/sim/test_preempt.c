@@ -6,8 +6,8 @@
 #include <criterion/criterion.h>
 #include <pthread.h>
 
-#include "channels/fabric/sanitizers.h"
 #include "channels/fabric/sim/sim_internal.h"
+#include "channels/loco/fabric/sanitizers.h"
 #include "channels/loco/thread.h"
 #include "channels/thread_links.h"
 #include "tests/nodes.h"

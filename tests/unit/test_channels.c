@@ -5,8 +5,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "channels/agreement.h"
-#include "channels/owned_var_quick.h"
+#include "channels/loco/agreement.h"
+#include "channels/loco/owned_var_quick.h"
 #include "channels/thread_links.h"
 #include "tests/nodes.h"
 

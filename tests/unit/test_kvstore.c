@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "channels/fabric/atomic_copy.h"
 #include "channels/kvstore/kvstore_locks.h"
 #include "channels/kvstore/kvstore_slots.h"
+#include "channels/loco/fabric/atomic_copy.h"
 #include "channels/loco/kvstore.h"
 #include "tests/unit/tracker.h"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "channels/owned_var_quick.h"
+#include "channels/loco/owned_var_quick.h"
 #include "tests/nodes.h"
 
 enum { NODES = 3, RESTARTS = 3 };

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../loco/fabric/atomic_copy.h"
 #include "../../loco/fabric/context.h"
-#include "../atomic_copy.h"
 #include "../by_node_make.h"
 #include "../host_time.h"
 #include "shm_internal.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../loco/fabric/atomic_copy.h"
 #include "../../loco/memory.h"
 #include "../../room.h"
-#include "../atomic_copy.h"
 #include "../by_node_make.h"
 #include "sim_internal.h"
 
@@ -379,7 +379,7 @@ struct loco_fabric *loco_sim_open(const struct loco_sim_config *config)
     s->config = *config;
     s->physics = config->chaos ? &sim_chaos : &sim_timed;
     s->random = config->seed;
-    s->main = (struct sim_fiber){.kind = FIBER, .sim = s, .fiber = fiber_current()};
+    s->main = (struct sim_fiber){.kind = FIBER, .sim = s, .fiber = loco_fiber_current()};
     if (!s->main.fiber) {
         free(s);
         return NULL;
@@ -412,11 +412,11 @@ static void sim_free_node(struct sim *s, struct sim_node *n)
 void loco_sim_close(struct loco_fabric *fabric)
 {
     struct sim *s = sim_of(fabric);
-    struct timeline_entry left;
+    struct loco_timeline_entry left;
 
     if (!s)
         return;
-    while (timeline_take(&s->timeline, &left))
+    while (loco_timeline_take(&s->timeline, &left))
         if (*(enum kind *)left.what == NEWS)
             free(left.what);
     for (uint32_t i = 0; i < s->node_count; i++)
@@ -438,6 +438,6 @@ void loco_sim_close(struct loco_fabric *fabric)
     }
     sim_fibers_free(s);
     free(s->active);
-    timeline_free(&s->timeline);
+    loco_timeline_free(&s->timeline);
     free(s);
 }

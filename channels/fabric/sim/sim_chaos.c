@@ -66,10 +66,10 @@ static struct sim_fiber *chaos_look_again(struct sim *s)
 /* Handles the timeline's entries that are due: wakes sleeping fibers, and delivers news. */
 static void chaos_let_time_act(struct sim *s)
 {
-    struct timeline_entry entry;
+    struct loco_timeline_entry entry;
 
     while (s->timeline.count > 0 && s->timeline.heap[0].time <= s->now) {
-        timeline_take(&s->timeline, &entry);
+        loco_timeline_take(&s->timeline, &entry);
         s->changes++;
         if (*(enum kind *)entry.what == FIBER)
             sim_awake(entry.what);
@@ -149,7 +149,7 @@ static void chaos_sleep(struct sim *s, uint64_t time, unsigned class)
 {
     sim_drain(s->current);
     sim_asleep(s->current);
-    timeline_add(&s->timeline, time, class, s->current);
+    loco_timeline_add(&s->timeline, time, class, s->current);
     chaos_pause(s->current);
 }
 

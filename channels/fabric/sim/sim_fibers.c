@@ -15,7 +15,7 @@ void sim_switch(struct sim_fiber *from, struct sim_fiber *to)
         return;
     to->sim->current = to;
     loco_context.table = to->context;
-    fiber_switch(from->fiber, to->fiber);
+    loco_fiber_switch(from->fiber, to->fiber);
 }
 
 static void fiber_body(void *arg)
@@ -84,9 +84,10 @@ struct sim_fiber *sim_spawn(struct sim *s, void (*body)(void *arg), void *arg, b
     f->rank = sim_rank(s, SIM_FIBERS);
     f->alarm = (struct alarm){.kind = ALARM, .fiber = f};
     f->context = calloc(LOCO_MANAGERS_MAX, sizeof(void *));
-    f->fiber = f->context ? fiber_new(fiber_body, f, STACK_SIZE) : NULL;
-    if (!f->fiber || fiber_make_room(s) || timeline_add(&s->timeline, s->now, LOCO_SIM_FIRST, f)) {
-        fiber_free(f->fiber);
+    f->fiber = f->context ? loco_fiber_new(fiber_body, f, STACK_SIZE) : NULL;
+    if (!f->fiber || fiber_make_room(s) ||
+        loco_timeline_add(&s->timeline, s->now, LOCO_SIM_FIRST, f)) {
+        loco_fiber_free(f->fiber);
         free(f->context);
         free(f);
         return NULL;
@@ -137,10 +138,10 @@ void sim_fibers_free(struct sim *s)
     while (s->fibers) {
         struct sim_fiber *f = s->fibers;
         s->fibers = f->next;
-        fiber_free(f->fiber);
+        loco_fiber_free(f->fiber);
         free(f->context);
         free(f);
     }
-    fiber_free(s->main.fiber);
+    loco_fiber_free(s->main.fiber);
     free(s->crowd);
 }

@@ -17,10 +17,10 @@
 #define LOCO_SIM_INTERNAL_H
 
 #include "../../loco/fabric/by_node.h"
+#include "../../loco/fabric/fiber.h"
 #include "../../loco/fabric/sim.h"
 #include "../../loco/fabric/sim_choices.h"
-#include "../fiber.h"
-#include "../timeline.h"
+#include "../../loco/fabric/timeline.h"
 
 /* The kind of a timeline entry. It is the first member of each struct that the timeline holds. */
 enum kind { FIBER, ALARM, ARRIVAL, ANSWER, COMPLETION, NEWS };
@@ -49,7 +49,7 @@ enum { SIM_STORES = 8 };
 struct sim_fiber {
     enum kind kind;
     struct sim *sim;
-    struct fiber *fiber;
+    struct loco_fiber *fiber;
     void (*body)(void *arg);
     void *arg;
     void **context; /* its table of thread contexts, by manager */
@@ -204,7 +204,7 @@ struct sim {
     struct loco_sim_config config;
     const struct sim_physics *physics;
     uint64_t now;
-    struct timeline timeline;
+    struct loco_timeline timeline;
     struct sim_node **nodes;
     uint32_t node_count, open_count;
     uint64_t link_count;

@@ -146,7 +146,7 @@ static int news_tell(struct sim_node *from, struct sim_node *to, enum topic topi
         sim_news_come(news);
         return 0;
     }
-    int rc = timeline_add(&s->timeline, peer->newest, LOCO_SIM_NETWORK, news);
+    int rc = loco_timeline_add(&s->timeline, peer->newest, LOCO_SIM_NETWORK, news);
     if (rc)
         free(news);
     return rc;

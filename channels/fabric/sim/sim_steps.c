@@ -26,7 +26,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../atomic_copy.h"
+#include "../../loco/fabric/atomic_copy.h"
 #include "sim_internal.h"
 
 enum {

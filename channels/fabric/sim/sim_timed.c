@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "../atomic_copy.h"
+#include "../../loco/fabric/atomic_copy.h"
 #include "sim_internal.h"
 
 /* A fiber may wait for another fiber of its own node, which no delivery announces. It may also
@@ -29,7 +29,7 @@ void sim_wake(struct sim_node *node)
         if (f->waiting != node)
             continue;
         timed_stop_waiting(f);
-        timeline_add(&s->timeline, s->now, LOCO_SIM_WAITS, f);
+        loco_timeline_add(&s->timeline, s->now, LOCO_SIM_WAITS, f);
     }
 }
 
@@ -38,7 +38,7 @@ static void timed_set_alarm(struct sim_fiber *f)
     if (f->wake_at >= f->alarm_at)
         return; /* the alarm is due earlier, and will then be set again */
     f->alarm_at = f->wake_at;
-    timeline_add(&f->sim->timeline, f->wake_at, LOCO_SIM_WAITS, &f->alarm);
+    loco_timeline_add(&f->sim->timeline, f->wake_at, LOCO_SIM_WAITS, &f->alarm);
 }
 
 /* Whether the alarm that is due ends its fiber's wait. An alarm may be left from an earlier wait.
@@ -89,11 +89,11 @@ static void timed_happen(void *what)
 
 /* Handles events, beginning with `entry` (`any`: there is one), and switches to the first fiber
  * that one of them resumes. Returns when an event resumes `self`. */
-static void timed_carry_on(struct sim_fiber *self, struct timeline_entry entry, bool any)
+static void timed_carry_on(struct sim_fiber *self, struct loco_timeline_entry entry, bool any)
 {
     struct sim *s = self->sim;
 
-    for (; any; any = timeline_take(&s->timeline, &entry)) {
+    for (; any; any = loco_timeline_take(&s->timeline, &entry)) {
         s->now = entry.time;
         struct sim_fiber *next = timed_resumed(entry.what);
         if (next) {
@@ -108,17 +108,18 @@ static void timed_carry_on(struct sim_fiber *self, struct timeline_entry entry, 
 
 static void timed_pause(struct sim_fiber *self)
 {
-    struct timeline_entry entry = {0};
-    bool any = timeline_take(&self->sim->timeline, &entry);
+    struct loco_timeline_entry entry = {0};
+    bool any = loco_timeline_take(&self->sim->timeline, &entry);
 
     timed_carry_on(self, entry, any);
 }
 
 static void timed_sleep(struct sim *s, uint64_t time, unsigned class)
 {
-    struct timeline_entry next;
+    struct loco_timeline_entry next;
 
-    timeline_exchange(&s->timeline, time, timeline_place(&s->timeline, class), s->current, &next);
+    loco_timeline_exchange(&s->timeline, time, loco_timeline_place(&s->timeline, class), s->current,
+                           &next);
     timed_carry_on(s->current, next, true);
 }
 
@@ -148,7 +149,7 @@ static void timed_watch(struct sim_link *l)
         return;
     l->listed = true;
     l->completion = (struct link_event){.kind = COMPLETION, .link = l};
-    timeline_add(&s->timeline, l->oldest->finishes, LOCO_SIM_NETWORK, &l->completion);
+    loco_timeline_add(&s->timeline, l->oldest->finishes, LOCO_SIM_NETWORK, &l->completion);
 }
 
 static void timed_watch_all(struct sim_node *node)
@@ -234,7 +235,7 @@ static void timed_arrive(struct operation *o)
     o->arrived = true;
     o->kind = ANSWER;
     if (o->verb != WRITE)
-        timeline_add(&s->timeline, o->finishes, LOCO_SIM_NETWORK, o);
+        loco_timeline_add(&s->timeline, o->finishes, LOCO_SIM_NETWORK, o);
     if (o->verb != READ && o->verb != FLUSH)
         sim_wake(o->link->peer);
 }
@@ -243,10 +244,10 @@ static void timed_arrive(struct operation *o)
  * operation was posted. Each link has only one such entry, which keeps the timeline short. */
 static int timed_set_out(struct sim_link *l, struct operation *first)
 {
-    struct timeline *line = &l->node->sim->timeline;
+    struct loco_timeline *line = &l->node->sim->timeline;
 
     l->arrival = (struct link_event){.kind = ARRIVAL, .link = l};
-    int rc = timeline_put(line, first->arrives, first->place, &l->arrival);
+    int rc = loco_timeline_put(line, first->arrives, first->place, &l->arrival);
     l->travelling = rc ? NULL : first;
     return rc;
 }
@@ -276,7 +277,7 @@ static void timed_stamp(struct sim_link *l, struct operation *o)
 static int timed_post(struct sim_link *l, struct operation *o)
 {
     timed_stamp(l, o);
-    o->place = timeline_place(&l->node->sim->timeline, LOCO_SIM_NETWORK);
+    o->place = loco_timeline_place(&l->node->sim->timeline, LOCO_SIM_NETWORK);
     if (!l->travelling && timed_set_out(l, o)) {
         sim_operation_free(l->node->sim, o);
         return -ENOMEM;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../atomic_copy.h"
+#include "../../loco/fabric/atomic_copy.h"
 #include "tcp_internal.h"
 #include "tcp_words.h"
 

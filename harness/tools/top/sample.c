@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../channels/fabric/atomic_copy.h"
+#include "../../../channels/loco/fabric/atomic_copy.h"
 #include "../../base/foreign.h"
 #include "../../base/json_number.h"
 #include "../../launch/launcher.h"

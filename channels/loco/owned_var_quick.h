@@ -7,7 +7,9 @@
 #ifndef LOCO_OWNED_VAR_QUICK_H
 #define LOCO_OWNED_VAR_QUICK_H
 
-#include "loco/owned_var.h"
+#include "owned_var.h"
+
+LOCO_DECLARATIONS
 
 /* A value of three words. */
 struct loco_triple {
@@ -51,7 +53,7 @@ static inline bool loco_quick_load(const struct loco_quick_reader *r, struct loc
     to->first = __atomic_load_n(&copy[0], __ATOMIC_RELAXED);
     to->second = __atomic_load_n(&copy[1], __ATOMIC_RELAXED);
     to->third = __atomic_load_n(&copy[2], __ATOMIC_RELAXED);
-    atomic_thread_fence(memory_order_acquire);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return before % 2 == 0 && __atomic_load_n(count, __ATOMIC_RELAXED) == before;
 }
 
@@ -75,11 +77,13 @@ static inline void loco_quick_put(const struct loco_quick_owner *o, struct loco_
     const uint64_t odd = copy[3] | 1;
     __atomic_store_n(&copy[3], odd, __ATOMIC_RELAXED);
     __atomic_store_n(&there[3], odd, __ATOMIC_RELAXED);
-    atomic_thread_fence(memory_order_release);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     loco_quick_store(copy, value);
     loco_quick_store(there, value);
     __atomic_store_n(&there[3], odd + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&copy[3], odd + 1, __ATOMIC_RELEASE);
 }
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "language.h"
 #include "sanitizers.h"
+
+LOCO_DECLARATIONS
 
 #if defined(__x86_64__) && !defined(LOCO_TSAN)
 /* Two words at a time. No x86 processor tears an aligned word of a vector, though none promises
@@ -106,5 +109,7 @@ static inline void loco_copy(void *to, const void *from, size_t size)
     for (size_t i = 0; i < size / sizeof(uint64_t); i++)
         __atomic_store_n(&d[i], __atomic_load_n(&s[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
+
+LOCO_DECLARATIONS_END
 
 #endif

@@ -6,7 +6,9 @@
 #ifndef LOCO_AGREEMENT_H
 #define LOCO_AGREEMENT_H
 
-#include "loco/channel.h"
+#include "channel.h"
+
+LOCO_DECLARATIONS
 
 /* Only the beginning of a longer line is compared and shown. */
 enum { LOCO_LINE_MAX = 256 };
@@ -25,5 +27,7 @@ void loco_agreement_take(const struct loco_agreement *agreement, uint64_t offset
  * lines. */
 bool loco_agreement_differs(const struct loco_agreement *agreement, uint64_t *offset,
                             const char *text, struct loco_difference *difference);
+
+LOCO_DECLARATIONS_END
 
 #endif
