@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../loco/fabric/sanitizers.h"
+#include "../loco/fabric/language.h"
 
 /* The sanitizers keep track of a program's stacks, so they must be told of each switch. */
 #if defined(LOCO_ASAN)

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "apart.h"
+#include "in_child.h"
 #include "reap.h"
 
 /* Starts the program with stdout and stderr going to the descriptor `says`. */
@@ -90,7 +90,7 @@ int hil_tool_run(const char *dir, char *const arguments[], unsigned seconds, cha
         if (rc)
             kill(child, SIGKILL);
         hil_reap(child, 0, &status);
-        hil_apart_goes_on();
+        hil_in_child_goes_on();
     }
     close(says[0]);
     if (rc)

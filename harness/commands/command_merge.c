@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/apart.h"
+#include "../base/in_child.h"
 #include "../h5/run_files.h"
 #include "../launch/part.h"
 #include "../tools/merge/merge.h"
@@ -97,7 +97,7 @@ int hil_command_merge(int argc, char **argv)
     int rc = hil_arguments_parse(
         &a, HIL_TAKES_SCENARIOS | HIL_TAKES_OUT | HIL_TAKES_QUIET | HIL_TAKES_PARTIAL, help, argc,
         argv);
-    int status = rc ? hil_arguments_status(rc) : hil_apart(merge, &a, a.scenario, stderr);
+    int status = rc ? hil_arguments_status(rc) : hil_in_child(merge, &a, a.scenario, stderr);
 
     hil_arguments_free(&a);
     return status;

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "../base/apart.h"
+#include "../base/in_child.h"
 #include "../record/recover.h"
 #include "commands.h"
 
@@ -33,7 +33,8 @@ int hil_command_recover(int argc, char **argv)
 {
     struct hil_arguments a;
     int rc = hil_arguments_parse(&a, HIL_TAKES_DIRECTORY, help, argc, argv);
-    int status = rc ? hil_arguments_status(rc) : hil_apart(recover, a.scenario, a.scenario, stderr);
+    int status =
+        rc ? hil_arguments_status(rc) : hil_in_child(recover, a.scenario, a.scenario, stderr);
 
     hil_arguments_free(&a);
     return status;

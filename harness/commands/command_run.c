@@ -10,7 +10,7 @@
 #include "../record/summary_reader.h"
 #include "../tools/merge/hosts.h"
 #include "../tools/scope/server.h"
-#include "../tools/tune/again.h"
+#include "../tools/tune/replay.h"
 #include "commands.h"
 
 static const char help[] =
@@ -207,7 +207,7 @@ int hil_command_run(int argc, char **argv)
     } else if (choose_rendezvous(&a, rendezvous, sizeof rendezvous)) {
         status = HIL_EXIT_USAGE;
     } else if (hil_arguments_load(&a, &scenario) == 0) {
-        if (!a.tuning || hil_tune_again(scenario, a.tuning, stderr) == 0)
+        if (!a.tuning || hil_tune_replay(scenario, a.tuning, stderr) == 0)
             status = run(&a, scenario);
         hil_scenario_free(scenario);
     }

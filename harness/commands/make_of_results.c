@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../base/apart.h"
+#include "../base/in_child.h"
 #include "../base/result_file.h"
 #include "../launch/results_files.h"
 #include "commands.h"
@@ -47,7 +47,7 @@ int hil_make_of_results(int (*work)(const void *arguments), const struct hil_arg
 
     if (a->to && open_folder(a, &made))
         return HIL_EXIT_USAGE;
-    const int status = hil_apart(work, a, a->scenario, stderr);
+    const int status = hil_in_child(work, a, a->scenario, stderr);
     if (!a->to && !a->out && access(a->scenario, W_OK) && (errno == EACCES || errno == EROFS))
         fprintf(stderr, "%s cannot be written into: --to DIR names another folder\n", a->scenario);
     if (made && status != HIL_EXIT_OK)

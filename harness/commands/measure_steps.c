@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "../base/apart.h"
+#include "../base/in_child.h"
 #include "../launch/launcher.h"
 #include "../models/component.h"
 #include "../run/calls.h"
@@ -110,7 +110,7 @@ static int measured_work(const void *arg)
     char name[HIL_SIGNAL_NAME_BYTES];
     struct hil_cost cost = {0};
 
-    hil_apart_within(MEASURED_SECONDS);
+    hil_in_child_within(MEASURED_SECONDS);
     hil_instance_name(&c->is, name);
     const int rc = values ? measured_component(m, values, &cost) : -ENOMEM;
     if (rc)
@@ -138,7 +138,7 @@ int hil_measure_steps(const struct hil_scenario *scenario, FILE *to, FILE *messa
                     name, scenario->system->components[i].model->name);
             continue;
         }
-        const int rc = hil_apart_wait(measured_work, &m, &ended);
+        const int rc = hil_in_child_wait(measured_work, &m, &ended);
         if (rc)
             fprintf(messages, "%s: %s\n", name, strerror(-rc));
         else if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGALRM)

@@ -223,7 +223,7 @@ void hil_doctor_warn(const struct hil_machine *p, FILE *to)
     for (unsigned i = 0; i < findings.count; i++) {
         const struct hil_finding *f = &findings.at[i];
         if (f->severity == HIL_SERIOUS)
-            fprintf(to, "doctor: %s: %s (%s%s)\n", f->name, f->found, f->mend,
+            fprintf(to, "doctor: %s: %s (%s%s)\n", f->name, f->found, f->remedy,
                     f->can_be_lent ? ", or --fix for this run" : "");
     }
 }
@@ -244,7 +244,7 @@ void hil_command(struct hil_finding *f, const char *format, ...)
 
     f->is_command = true;
     va_start(values, format);
-    vsnprintf(f->mend, sizeof f->mend, format, values);
+    vsnprintf(f->remedy, sizeof f->remedy, format, values);
     va_end(values);
 }
 
@@ -254,6 +254,6 @@ void hil_advice(struct hil_finding *f, const char *format, ...)
 
     f->is_command = false;
     va_start(values, format);
-    vsnprintf(f->mend, sizeof f->mend, format, values);
+    vsnprintf(f->remedy, sizeof f->remedy, format, values);
     va_end(values);
 }

@@ -44,8 +44,8 @@ struct hil_finding {
     const char *name, *why;
     enum hil_severity severity;
     char found[240];
-    char mend[240];   /* empty: nothing to do, or nothing that can be done */
-    bool is_command;  /* `mend` is a shell command, not advice in words */
+    char remedy[240]; /* empty: nothing to do, or nothing that can be done */
+    bool is_command;  /* `remedy` is a shell command, not advice in words */
     bool can_be_lent; /* --fix can mend it for the length of a run, and has not tried yet */
 };
 

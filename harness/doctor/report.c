@@ -54,10 +54,10 @@ void hil_report_finding(const struct hil_finding *f, FILE *to)
     fprintf(to, "%*s", INDENT, "");
     print_wrapped(f->why, to);
     if (f->is_command) /* on one line, for copying */
-        fprintf(to, "%*s# %s\n", INDENT, "", f->mend);
-    else if (f->mend[0]) {
+        fprintf(to, "%*s# %s\n", INDENT, "", f->remedy);
+    else if (f->remedy[0]) {
         fprintf(to, "%*s", INDENT, "");
-        print_wrapped(f->mend, to);
+        print_wrapped(f->remedy, to);
     }
     fputs("\n", to);
 }
@@ -182,8 +182,8 @@ json_t *hil_report_findings_json(const struct hil_findings *findings)
         json_t *one =
             json_pack("{s:s, s:s, s:s, s:s, s:b}", "name", f->name, "severity", severity, "found",
                       f->found, "why", f->why, "can_be_lent", (int)f->can_be_lent);
-        if (f->mend[0])
-            json_object_set_new(one, f->is_command ? "command" : "advice", json_string(f->mend));
+        if (f->remedy[0])
+            json_object_set_new(one, f->is_command ? "command" : "advice", json_string(f->remedy));
         json_array_append_new(list, one);
     }
     return list;

@@ -6,7 +6,7 @@
 #include <hdf5.h>
 #include <stdint.h>
 
-#include "../base/apart.h"
+#include "../base/in_child.h"
 
 #define HIL_HISTOGRAMS "histograms"
 
@@ -30,7 +30,7 @@
  */
 static inline void trace_hdf5_enter(void)
 {
-    hil_apart_goes_on();
+    hil_in_child_goes_on();
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);

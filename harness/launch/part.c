@@ -22,7 +22,7 @@
 struct part_head {
     char magic[8];
     char version[24];
-    struct hil_part_told told;
+    struct hil_part_report report;
     uint64_t listing_bytes, state_bytes;
     uint32_t node_count, executor_count;
 };
@@ -46,24 +46,24 @@ bool hil_part_is(const struct hil_scenario *s)
     return s->mode != HIL_VIRTUAL && here < s->system->node_count;
 }
 
-struct hil_part_told hil_part_tell(const struct hil_run *run)
+struct hil_part_report hil_part_tell(const struct hil_run *run)
 {
-    struct hil_part_told told = {.start_ns = run->state->executors[0].start_ns,
-                                 .before = run->first_clock,
-                                 .after = run->first_clock_after};
+    struct hil_part_report report = {.start_ns = run->state->executors[0].start_ns,
+                                     .before = run->first_clock,
+                                     .after = run->first_clock_after};
     const bool shared = !hil_has_addresses(run->scenario);
 
-    if (told.start_ns && (shared || told.before.known))
-        told.first_start_ns = told.start_ns + (uint64_t)told.before.ahead_ns;
-    return told;
+    if (report.start_ns && (shared || report.before.known))
+        report.first_start_ns = report.start_ns + (uint64_t)report.before.ahead_ns;
+    return report;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static int part_put(FILE *to, const struct hil_run *run, const struct hil_part_told *told)
+static int part_put(FILE *to, const struct hil_run *run, const struct hil_part_report *report)
 {
     const struct hil_scenario *s = run->scenario;
-    struct part_head head = {.told = *told,
+    struct part_head head = {.report = *report,
                              .listing_bytes = s->listing.length,
                              .state_bytes = hil_state_image_size(run->state),
                              .node_count = s->system->node_count,
@@ -120,7 +120,7 @@ static int part_pack(const char *dir, const void *bytes, size_t size)
     return rc;
 }
 
-int hil_part_write(const char *dir, const struct hil_run *run, const struct hil_part_told *told)
+int hil_part_write(const char *dir, const struct hil_run *run, const struct hil_part_report *report)
 {
     char *bytes = NULL;
     size_t size = 0;
@@ -128,7 +128,7 @@ int hil_part_write(const char *dir, const struct hil_run *run, const struct hil_
 
     if (!to)
         return -ENOMEM;
-    int rc = part_put(to, run, told);
+    int rc = part_put(to, run, report);
     if (fclose(to) && !rc)
         rc = -ENOMEM;
     if (!rc)
@@ -311,8 +311,8 @@ static int part_parse(struct hil_part *part, struct part_bytes b, const struct h
         rc = part_check_listing(s, lines, head.listing_bytes, path, messages);
     if (!rc && head.node_count != s->system->node_count)
         rc = -EBADMSG;
-    part->told = head.told;
-    part->told.cut_off[HIL_PART_TEXT - 1] = '\0';
+    part->report = head.report;
+    part->report.cut_off[HIL_PART_TEXT - 1] = '\0';
     if (!rc)
         rc = part_take_executors(part, &b, head.executor_count, s->system);
     if (!rc)

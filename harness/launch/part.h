@@ -16,7 +16,7 @@
 enum { HIL_PART_TEXT = 160 };
 
 /* What a part reports at its end. */
-struct hil_part_told {
+struct hil_part_report {
     uint64_t start_ns;       /* on this machine's clock */
     uint64_t first_start_ns; /* on the first node's clock, which identifies the run; 0: not known */
     struct hil_machine_clock before, after; /* the first node's clock, compared before and after */
@@ -29,10 +29,11 @@ struct hil_part_told {
 bool hil_part_is(const struct hil_scenario *scenario);
 
 /* The report of a run that has ended: clocks, and the start. */
-struct hil_part_told hil_part_tell(const struct hil_run *run);
+struct hil_part_report hil_part_tell(const struct hil_run *run);
 
 /* Writes DIR/part.state. Returns 0 or a negative errno. */
-int hil_part_write(const char *dir, const struct hil_run *run, const struct hil_part_told *told);
+int hil_part_write(const char *dir, const struct hil_run *run,
+                   const struct hil_part_report *report);
 
 /* Prints a line to `messages` if DIR/part.state is from another version of hiloco, whose scenario
  * this version may not understand. */
@@ -40,7 +41,7 @@ void hil_part_tell_version(const char *dir, FILE *messages);
 
 /* A part that was read. */
 struct hil_part {
-    struct hil_part_told told;
+    struct hil_part_report report;
     struct hil_executor_config *executors; /* in the pool of the scenario's system */
     unsigned executor_count;
     struct hil_state *state;

@@ -86,7 +86,7 @@ static int writer_judge(const struct hil_results_writer *k, bool failed, struct 
 static int writer_write_part(const struct hil_results_writer *k, const struct hil_summary *summary,
                              bool failed)
 {
-    struct hil_part_told told = hil_part_tell(k->run);
+    struct hil_part_report told = hil_part_tell(k->run);
 
     if (!hil_part_is(k->run->scenario))
         return 0;

@@ -197,7 +197,7 @@ static int asking_may_set(const struct asking *a)
 {
     char name[HIL_SIGNAL_NAME_BYTES];
 
-    if (a->scenario->again)
+    if (a->scenario->replay)
         return asking_refuse(a, "the run replays recorded changes, and accepts no others");
     if (asking_has_first_node(a))
         return 0;

@@ -120,7 +120,7 @@ void hil_tuning_init(struct hil_tuning *tuning, const struct hil_system *system)
 /* --- replayed requests ------------------------------------------------------------------------ */
 
 /* A request that node 0 takes up in its step `step`. */
-struct hil_request_again {
+struct hil_replayed_request {
     uint64_t step;
     struct hil_request request;
 };

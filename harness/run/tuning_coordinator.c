@@ -23,8 +23,9 @@ struct coordinator_source {
 
 struct hil_tuning_coordinator {
     struct hil_node *node;
-    const struct hil_request_again *again, *again_end; /* the replayed requests still to come */
-    bool waits; /* for all answers, before the next replayed request */
+    const struct hil_replayed_request *replay,
+        *replay_end; /* the replayed requests still to come */
+    bool waits;      /* for all answers, before the next replayed request */
     uint64_t news_ns;
     uint64_t asked; /* the launcher's newest request that was taken up */
     bool busy;
@@ -260,11 +261,11 @@ static void coordinator_look(struct hil_tuning_coordinator *d, uint64_t n, uint6
  * because a node may be late. */
 static void coordinator_look_again(struct hil_tuning_coordinator *d, uint64_t n, uint64_t now_ns)
 {
-    if (d->again == d->again_end || d->again->step > n || (d->busy && d->waits))
+    if (d->replay == d->replay_end || d->replay->step > n || (d->busy && d->waits))
         return;
     if (d->busy)
         coordinator_give_up(d);
-    coordinator_take(d, n, now_ns, &d->again++->request);
+    coordinator_take(d, n, now_ns, &d->replay++->request);
 }
 
 bool hil_tuning_coordinator_step(struct hil_tuning_coordinator *d, uint64_t n, uint64_t now_ns,
@@ -272,7 +273,7 @@ bool hil_tuning_coordinator_step(struct hil_tuning_coordinator *d, uint64_t n, u
 {
     if (d->node->rehearsed)
         return false;
-    if (d->again)
+    if (d->replay)
         coordinator_look_again(d, n, now_ns);
     else
         coordinator_look(d, n, now_ns);
@@ -285,7 +286,7 @@ bool hil_tuning_coordinator_step(struct hil_tuning_coordinator *d, uint64_t n, u
 bool hil_tuning_coordinator_is_busy(const struct hil_tuning_coordinator *d, uint64_t *asked)
 {
     *asked = d->asked;
-    return d->busy || d->again != d->again_end;
+    return d->busy || d->replay != d->replay_end;
 }
 
 /* --- opening and closing ---------------------------------------------------------------------- */
@@ -321,8 +322,8 @@ int hil_tuning_coordinator_open(struct hil_tuning_coordinator **coordinator, str
     if (!d)
         return -ENOMEM;
     *d = (struct hil_tuning_coordinator){.node = node, .news_ns = coordinator_news_ns(s)};
-    d->again = s->again;
-    d->again_end = d->again ? d->again + s->again_count : NULL;
+    d->replay = s->replay;
+    d->replay_end = d->replay ? d->replay + s->replay_count : NULL;
     d->waits = s->mode == HIL_REALTIME;
     d->to = calloc(s->system->node_count, sizeof *d->to);
     d->concerned = calloc(s->system->node_count, sizeof *d->concerned);

@@ -195,7 +195,7 @@ struct hil_listing {
     uint64_t hash;
 };
 
-struct hil_request_again;
+struct hil_replayed_request;
 
 struct hil_scenario {
     char *name;
@@ -207,8 +207,8 @@ struct hil_scenario {
     uint64_t hang_limit_ns; /* how long a process may make no progress; 0: forever */
     bool tuning;            /* parameters and sources may be changed while it runs */
     /* Changes recorded in another run, to be replayed; NULL: none. */
-    const struct hil_request_again *again;
-    unsigned again_count;
+    const struct hil_replayed_request *replay;
+    unsigned replay_count;
     enum hil_fabric fabric; /* sim in virtual time, regardless of the file */
 
     struct hil_verbs_config verbs;

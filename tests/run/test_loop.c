@@ -209,7 +209,7 @@ Test(loop, makes_no_system_call_and_allocates_nothing)
 Test(loop, makes_no_system_call_and_allocates_nothing_where_it_is_tuned)
 {
     const char *const sets[] = {"duration_s=1", RECORD_CONVERTERS("1"), "tuning=true"};
-    struct hil_request_again again[10];
+    struct hil_replayed_request again[10];
     struct test_run t;
 
     load(&t, sets, sizeof sets / sizeof sets[0]);
@@ -221,10 +221,10 @@ Test(loop, makes_no_system_call_and_allocates_nothing_where_it_is_tuned)
             .count = 3,
             .changes = {{source, 100 + i, 1000000}, {0, 0.02 + i * 1e-4, 0}, {source - 1, 0.03, 0}},
         };
-        again[i] = (struct hil_request_again){2500 * (uint64_t)i, request};
+        again[i] = (struct hil_replayed_request){2500 * (uint64_t)i, request};
     }
-    s->again = again;
-    s->again_count = 10;
+    s->replay = again;
+    s->replay_count = 10;
     expect_guarded(&t);
     const uint64_t logged = atomic_load(&t.run.state->tuning->logged);
     cr_expect_geq(logged, 3);

@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "channels/fabric/sim/sim_internal.h"
-#include "channels/loco/fabric/sanitizers.h"
+#include "channels/loco/fabric/language.h"
 #include "channels/loco/thread.h"
 #include "channels/thread_links.h"
 #include "tests/nodes.h"

@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <stdatomic.h>
 
-#include "channels/loco/fabric/sanitizers.h"
+#include "channels/loco/fabric/language.h"
 #include "litmus.h"
 
 #if defined(LOCO_TSAN)

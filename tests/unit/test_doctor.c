@@ -120,13 +120,13 @@ static const struct hil_finding *find(const char *name)
 }
 
 static void expect(const char *name, enum hil_severity severity, const char *found,
-                   const char *mend)
+                   const char *remedy)
 {
     const struct hil_finding *f = find(name);
 
     cr_expect_eq(f->severity, severity, "%s has severity %d: %s", name, (int)f->severity, f->found);
     cr_expect(strstr(f->found, found), "%s: not found: %s\nbut: %s", name, found, f->found);
-    cr_expect(strstr(f->mend, mend), "%s: not mended by: %s\nbut: %s", name, mend, f->mend);
+    cr_expect(strstr(f->remedy, remedy), "%s: not mended by: %s\nbut: %s", name, remedy, f->remedy);
 }
 
 Test(doctor, nothing_is_wrong_with_a_healthy_machine)
@@ -160,14 +160,14 @@ Test(doctor, each_check_is_documented)
 struct ill {
     const char *path, *text, *name;
     enum hil_severity severity;
-    const char *found, *mend;
+    const char *found, *remedy;
 };
 
 static void expect_ill(const struct ill *ill)
 {
     expect(ill->name, HIL_FINE, "", "");
     put(ill->path, ill->text);
-    expect(ill->name, ill->severity, ill->found, ill->mend);
+    expect(ill->name, ill->severity, ill->found, ill->remedy);
     folder_close();
     put_healthy();
 }

@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "channels/loco/fabric/sanitizers.h"
+#include "channels/loco/fabric/language.h"
 #include "harness/run/executor.h"
 #include "harness/run/privileges.h"
 

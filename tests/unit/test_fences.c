@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/loco/fabric/sanitizers.h"
+#include "channels/loco/fabric/language.h"
 #include "tests/nodes.h"
 #include "tests/temporary.h"
 

@@ -631,7 +631,7 @@ Test(rendezvous, an_impostor_is_not_believed, .timeout = 120)
 Test(rendezvous, a_time_of_a_record_is_known_by_the_first_clock)
 {
     const uint64_t second = 1000000000;
-    struct hil_part_told told = {
+    struct hil_part_report told = {
         .start_ns = 1002 * second,
         .before = {.known = true,
                    .by = HIL_CLOCK_BY_TRIPS,

@@ -411,11 +411,11 @@ static void expect_rounds(struct hil_rounds *r, uint64_t complete, uint64_t inco
     cr_expect_eq(r->trips[0]->incomplete, incomplete);
 }
 
-static void expect_parts(const struct hil_rounds *r, const uint64_t ns[HIL_PARTS])
+static void expect_parts(const struct hil_rounds *r, const uint64_t ns[HIL_TRIP_LEGS])
 {
-    for (int i = 0; i < HIL_PARTS; i++)
-        cr_expect_eq(r->trips[0]->parts[i].max, ns[i], "part %d: %llu", i,
-                     (unsigned long long)r->trips[0]->parts[i].max);
+    for (int i = 0; i < HIL_TRIP_LEGS; i++)
+        cr_expect_eq(r->trips[0]->legs[i].max, ns[i], "leg %d: %llu", i,
+                     (unsigned long long)r->trips[0]->legs[i].max);
 }
 
 /* An asker with a period of 40 us pushes a step late, and a node with a period of 10 us, 3 us after

@@ -437,14 +437,14 @@ Test(tuning, a_fault_on_a_parameter_is_stronger_while_it_is_on)
 Test(tuning, requests_of_a_record_are_taken_up_in_their_steps)
 {
     struct rig rig;
-    const struct hil_request_again again[] = {
+    const struct hil_replayed_request again[] = {
         {9, {.count = 1, .changes = {{0, 4, 0}}}},
         {12, {.count = 1, .changes = {{0, 5, 0}}}},
     };
 
     struct hil_scenario *s = load(three, NULL);
-    s->again = again;
-    s->again_count = 2;
+    s->replay = again;
+    s->replay_count = 2;
     open_rig_of(&rig, s);
     cr_assert_eq(find(rig.scenario, "g.gain"), 0);
     play(&rig, 90);

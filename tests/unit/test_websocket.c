@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../harness/tools/scope/gate.h"
+#include "../../harness/tools/scope/access.h"
 #include "../../harness/tools/scope/websocket.h"
 
 /* --- the handshake ---------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ static bool opens(const char *ip, unsigned port, const char *host)
 {
     const struct sockaddr_storage address = address_of(ip, port);
 
-    return hil_gate_host(&address, host);
+    return hil_access_host(&address, host);
 }
 
 Test(gate, host_is_where_the_request_came_to)
@@ -189,13 +189,13 @@ Test(gate, port_80_is_left_out)
 
 Test(gate, origin_is_this_page)
 {
-    cr_expect(hil_gate_origin("127.0.0.1:8080", NULL));
-    cr_expect(hil_gate_origin("127.0.0.1:8080", "http://127.0.0.1:8080"));
-    cr_expect_not(hil_gate_origin("127.0.0.1:8080", "http://127.0.0.1:8081"));
-    cr_expect_not(hil_gate_origin("127.0.0.1:8080", "https://127.0.0.1:8080"));
-    cr_expect_not(hil_gate_origin("127.0.0.1:8080", "http://localhost:8080"));
-    cr_expect_not(hil_gate_origin("127.0.0.1:8080", "null"));
-    cr_expect_not(hil_gate_origin("127.0.0.1:8080", ""));
+    cr_expect(hil_access_origin("127.0.0.1:8080", NULL));
+    cr_expect(hil_access_origin("127.0.0.1:8080", "http://127.0.0.1:8080"));
+    cr_expect_not(hil_access_origin("127.0.0.1:8080", "http://127.0.0.1:8081"));
+    cr_expect_not(hil_access_origin("127.0.0.1:8080", "https://127.0.0.1:8080"));
+    cr_expect_not(hil_access_origin("127.0.0.1:8080", "http://localhost:8080"));
+    cr_expect_not(hil_access_origin("127.0.0.1:8080", "null"));
+    cr_expect_not(hil_access_origin("127.0.0.1:8080", ""));
 }
 
 Test(gate, tokens_are_whole_and_differ)

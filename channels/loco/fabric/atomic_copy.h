@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "language.h"
-#include "sanitizers.h"
 
 LOCO_DECLARATIONS
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "../../base/apart.h"
+#include "../../base/in_child.h"
 #include "../../models/component.h"
 #include "../../models/models.h"
 #include "scenario_check.h"
@@ -39,7 +39,7 @@ static int try_here(const struct trial *t)
 
 static int try_work(const void *arg)
 {
-    hil_apart_within(SCENARIO_TRY_SECONDS);
+    hil_in_child_within(SCENARIO_TRY_SECONDS);
     const int rc = try_here(arg);
     return rc == 0 ? 0 : rc == -ENOEXEC ? TRY_UNUSABLE : 1;
 }
@@ -55,7 +55,7 @@ static int try_apart(struct trial *t, char why[SCENARIO_REASON_BYTES])
     if (shared == MAP_FAILED)
         return -errno;
     t->config.log_arg = shared;
-    int rc = hil_apart_wait(try_work, t, &status);
+    int rc = hil_in_child_wait(try_work, t, &status);
     if (!rc && WIFSIGNALED(status)) {
         rc = -ECHILD;
         if (WTERMSIG(status) == SIGALRM)

@@ -10,9 +10,9 @@
 
 /* Converts a time of the part's record, in s from the start on its own clock, to the first node's
  * clock. Returns the same time if the clocks were not compared twice. */
-double hil_clock_line(const struct hil_part_told *told, double time_s);
+double hil_clock_line(const struct hil_part_report *report, double time_s);
 
 /* The uncertainty of the result in ns, from the worse of the two comparisons. */
-uint64_t hil_clock_about_ns(const struct hil_part_told *told);
+uint64_t hil_clock_about_ns(const struct hil_part_report *report);
 
 #endif

@@ -61,7 +61,7 @@ static bool merge_failed(const struct merge_parts *parts)
     bool failed = parts->absent_names[0];
 
     for (unsigned i = 0; i < parts->count; i++)
-        failed |= parts->at[i].is.told.failed;
+        failed |= parts->at[i].is.report.failed;
     return failed;
 }
 
@@ -77,10 +77,10 @@ static json_t *merge_machine(const struct merge_parts *parts)
 static void merge_add_losses(const struct merge_parts *parts, struct hil_results_writer *kept)
 {
     for (unsigned i = 0; i < parts->count; i++) {
-        const struct hil_part_told *told = &parts->at[i].is.told;
-        kept->dropped += told->dropped;
-        if (!kept->cut_off && told->cut_off[0])
-            kept->cut_off = told->cut_off;
+        const struct hil_part_report *report = &parts->at[i].is.report;
+        kept->dropped += report->dropped;
+        if (!kept->cut_off && report->cut_off[0])
+            kept->cut_off = report->cut_off;
     }
 }
 
@@ -88,13 +88,13 @@ static void merge_print_clocks(const struct merge_parts *parts, FILE *to)
 {
     for (unsigned i = 0; i < parts->count; i++) {
         const struct merge_part *p = &parts->at[i];
-        const struct hil_machine_clock *c = &p->is.told.before;
-        if (!p->told || !p->is.told.first_start_ns)
+        const struct hil_machine_clock *c = &p->is.report.before;
+        if (!p->reported || !p->is.report.first_start_ns)
             fprintf(to, "  clocks      %s: not compared with the first node's\n", p->from->name);
         else if (c->by != HIL_CLOCK_OWN)
             fprintf(to,
                     "  clocks      %s: its times are within %.1f us of the first node's, by %s\n",
-                    p->from->name, (double)hil_clock_about_ns(&p->is.told) * 1e-3,
+                    p->from->name, (double)hil_clock_about_ns(&p->is.report) * 1e-3,
                     hil_clock_by_name(c->by));
     }
 }

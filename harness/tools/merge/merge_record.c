@@ -49,12 +49,12 @@ static void record_lay_out(const struct hil_trace_rows *r, const struct merge_pa
 
     for (unsigned c = 0; c < r->stream->column_count; c++) {
         const struct hil_column *column = &r->stream->columns[c];
-        const bool is_time = part->told && record_is_time(column);
+        const bool is_time = part->reported && record_is_time(column);
         for (size_t i = 0; i < r->count; i++)
             for (unsigned k = 0; k < column->width; k++) {
                 const double value = r->columns[c][i * column->width + k];
                 rows[i * width + first + k] =
-                    is_time ? hil_clock_line(&part->is.told, value) : value;
+                    is_time ? hil_clock_line(&part->is.report, value) : value;
             }
         first += column->width;
     }
@@ -182,19 +182,19 @@ static int record_add_events(const struct record *r)
 
 static struct hil_stream_clock record_clock_of(const struct merge_part *part)
 {
-    const struct hil_part_told *told = part && part->told ? &part->is.told : NULL;
-    const bool known = told && told->first_start_ns;
+    const struct hil_part_report *report = part && part->reported ? &part->is.report : NULL;
+    const bool known = report && report->first_start_ns;
 
     if (!known)
         return (struct hil_stream_clock){.by = "not compared"};
-    const struct hil_machine_clock *c = &told->before;
+    const struct hil_machine_clock *c = &report->before;
     const bool own = c->by == HIL_CLOCK_OWN;
     return (struct hil_stream_clock){
         .by = hil_clock_by_name(c->by),
         .known = true,
         .ahead_s = (double)c->ahead_ns * 1e-9,
-        .uncertainty_us = (double)hil_clock_about_ns(told) * 1e-3,
-        .drift_us = own ? 0 : hil_clock_drift_us(c, &told->after),
+        .uncertainty_us = (double)hil_clock_about_ns(report) * 1e-3,
+        .drift_us = own ? 0 : hil_clock_drift_us(c, &report->after),
     };
 }
 
@@ -300,7 +300,7 @@ static json_t *record_clock_json(const struct merge_part *part)
 
     if (!c.known)
         return json_null();
-    json_t *clock = hil_clock_json(&part->is.told.before, &part->is.told.after);
+    json_t *clock = hil_clock_json(&part->is.report.before, &part->is.report.after);
     json_object_set_new(clock, "uncertainty_us", json_real(c.uncertainty_us));
     if (isfinite(c.drift_us))
         json_object_set_new(clock, "drift_us", json_real(c.drift_us));
@@ -314,7 +314,7 @@ static json_t *record_part_json(const struct merge_part *p, const struct hil_sys
 
     merge_names(s, p->nodes, nodes);
     return json_pack("{s:s, s:s, s:b, s:s?, s:O?}", "name", p->from->name, "nodes", nodes, "ended",
-                     p->told, "cut_off", p->is.told.cut_off[0] ? p->is.told.cut_off : NULL,
+                     p->reported, "cut_off", p->is.report.cut_off[0] ? p->is.report.cut_off : NULL,
                      "machine", machine);
 }
 

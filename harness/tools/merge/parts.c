@@ -29,10 +29,10 @@ static void parts_find_nodes(struct merge_part *p, const struct hil_system *s)
     unsigned count, stream = 0;
     const struct hil_stream_config *streams = hil_trace_streams(p->record, &count);
 
-    for (unsigned i = 0; p->told && i < p->is.executor_count; i++)
+    for (unsigned i = 0; p->reported && i < p->is.executor_count; i++)
         for (unsigned k = 0; k < p->is.executors[i].count; k++)
             p->nodes[p->is.executors[i].nodes[k]] = true;
-    for (unsigned n = 0; !p->told && n < s->node_count; n++)
+    for (unsigned n = 0; !p->reported && n < s->node_count; n++)
         if (s->nodes[n].decimation && stream < count)
             p->nodes[n] = streams[stream++].rows > 0;
 }
@@ -50,7 +50,7 @@ static int parts_open_one(struct merge_part *p, const struct hil_merge *m,
     if (rc)
         return rc;
     rc = hil_part_read(&p->is, from->dir, m->scenario, messages);
-    p->told = !rc;
+    p->reported = !rc;
     if (rc == -ENOENT && !m->partial)
         fprintf(messages,
                 "%s has no " HIL_PART_FILE
@@ -72,17 +72,17 @@ static int parts_check_run(const struct merge_parts *parts, FILE *messages)
 
     for (unsigned i = 0; i < parts->count; i++) {
         const struct merge_part *p = &parts->at[i];
-        const uint64_t start_ns = p->told ? p->is.told.first_start_ns : 0;
+        const uint64_t start_ns = p->reported ? p->is.report.first_start_ns : 0;
         if (!start_ns)
             continue;
         if (!first)
             first = p;
-        if (start_ns == first->is.told.first_start_ns)
+        if (start_ns == first->is.report.first_start_ns)
             continue;
         fprintf(messages,
                 "%s and %s belong to different runs: on the first node's clock one began at %.6f "
                 "s, the other at %.6f s\n",
-                first->from->dir, p->from->dir, (double)first->is.told.first_start_ns * 1e-9,
+                first->from->dir, p->from->dir, (double)first->is.report.first_start_ns * 1e-9,
                 (double)start_ns * 1e-9);
         return -EINVAL;
     }
@@ -118,7 +118,7 @@ static int parts_find_absent(struct merge_parts *parts, FILE *messages)
     for (unsigned n = 0; n < s->node_count; n++) {
         bool there = s->nodes[n].outside;
         for (unsigned i = 0; i < parts->count; i++)
-            there |= parts->at[i].told && parts->at[i].nodes[n];
+            there |= parts->at[i].reported && parts->at[i].nodes[n];
         parts->absent[n] = !there;
         any |= !there;
     }
@@ -132,15 +132,15 @@ static int parts_find_absent(struct merge_parts *parts, FILE *messages)
 static int parts_check_all(struct merge_parts *parts, FILE *messages)
 {
     int rc = parts_check_run(parts, messages);
-    bool told = false;
+    bool reported = false;
 
     for (unsigned i = 0; i < parts->count; i++) {
-        told |= parts->at[i].told;
+        reported |= parts->at[i].reported;
         for (unsigned k = 0; !rc && k < i; k++)
             rc = parts_check_both(&parts->at[k], &parts->at[i], parts->merge->scenario->system,
                                   messages);
     }
-    if (!rc && !told) {
+    if (!rc && !reported) {
         fprintf(messages, "no part finished\n");
         rc = -EINVAL;
     }

@@ -10,7 +10,7 @@
 
 struct merge_part {
     const struct hil_merge_from *from;
-    bool told; /* the part came to its end and reported; otherwise only its record exists */
+    bool reported; /* the part came to its end and reported; otherwise only its record exists */
     struct hil_part is;
     struct hil_trace_reader *record;
     bool *nodes;     /* the nodes that it ran */

@@ -18,8 +18,8 @@
 #include "../../base/exit_status.h"
 #include "../../launch/signals.h"
 #include "../top/choose.h"
+#include "access.h"
 #include "client.h"
-#include "gate.h"
 #include "listen.h"
 #include "page.h"
 
@@ -260,7 +260,7 @@ static bool server_is_host(struct MHD_Connection *connection)
     MHD_get_connection_values(connection, MHD_HEADER_KIND, server_count_host, &count);
     return count == 1 && info &&
            getsockname(info->connect_fd, (struct sockaddr *)&address, &size) == 0 &&
-           hil_gate_host(&address, server_header(connection, "Host"));
+           hil_access_host(&address, server_header(connection, "Host"));
 }
 
 /* Why a request is refused; NULL: it is not. */
@@ -268,7 +268,7 @@ static const char *server_objection(const struct server *s, struct MHD_Connectio
 {
     if (!server_is_host(connection))
         return "The request names another host.\n";
-    if (!hil_gate_origin(server_header(connection, "Host"), server_header(connection, "Origin")))
+    if (!hil_access_origin(server_header(connection, "Host"), server_header(connection, "Origin")))
         return "The request comes from another page.\n";
     if (!hil_token_is(s->token,
                       MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token")))

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/apart.h"
+#include "../../base/in_child.h"
 
 /* --- fields ----------------------------------------------------------------------------------- */
 
@@ -117,7 +117,7 @@ static bt_graph_simple_sink_component_consume_func_status consume(bt_message_ite
     bt_message_array_const batch;
     uint64_t count;
 
-    hil_apart_within(STANDS_STILL_S);
+    hil_in_child_within(STANDS_STILL_S);
 
     switch (bt_message_iterator_next(messages, &batch, &count)) {
     case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
@@ -277,7 +277,7 @@ int hil_traces_read(const char *folder, const struct hil_reader *reader, FILE *m
         return -ENOENT;
     }
     struct sink sink = {reader, found_bits};
-    hil_apart_within(STANDS_STILL_S);
+    hil_in_child_within(STANDS_STILL_S);
     int rc = open_graph(&g);
     if (!rc)
         rc = add_traces(&g);
@@ -292,6 +292,6 @@ int hil_traces_read(const char *folder, const struct hil_reader *reader, FILE *m
     bt_graph_put_ref(g.graph);
     bt_plugin_put_ref(g.ctf);
     bt_plugin_put_ref(g.utils);
-    hil_apart_within(0);
+    hil_in_child_within(0);
     return rc;
 }

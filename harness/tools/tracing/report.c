@@ -195,13 +195,13 @@ static void print_loops(const struct hil_analysis *a, FILE *to)
 static void print_part(const struct hil_analysis *a, const struct hil_round_trip *t, int part,
                        FILE *to)
 {
-    static const char *const words[HIL_PARTS] = {"wait", "push", "wait", "step"};
+    static const char *const words[HIL_TRIP_LEGS] = {"wait", "push", "wait", "step"};
     const bool asker = part == HIL_ASKER_WAIT || part == HIL_ASKER_STEP;
     char name[80];
 
     snprintf(name, sizeof name, "%.60s %s", a->loops.arrays[asker ? t->asker : t->answerer]->name,
              words[part] ? words[part] : "");
-    print_times(part == HIL_PUSH_BACK ? "push back" : name, &t->parts[part], to);
+    print_times(part == HIL_PUSH_BACK ? "push back" : name, &t->legs[part], to);
 }
 
 static void print_round_trip(const struct hil_analysis *a, const struct hil_round_trip *t, FILE *to)
@@ -211,7 +211,7 @@ static void print_round_trip(const struct hil_analysis *a, const struct hil_roun
     fprintf(to, "\nround trip %s -> %s -> %s: %llu rounds, and %llu of which an event is missing\n",
             asker, a->loops.arrays[t->answerer]->words, asker, (unsigned long long)t->complete,
             (unsigned long long)t->incomplete);
-    for (int i = 0; t->complete && i < HIL_PARTS; i++)
+    for (int i = 0; t->complete && i < HIL_TRIP_LEGS; i++)
         print_part(a, t, i, to);
     print_times("the first three", &t->whole, to);
 }
@@ -322,15 +322,15 @@ static json_t *worst(const struct hil_analysis *a)
 
 static json_t *round_trip(const struct hil_analysis *a, const struct hil_round_trip *t)
 {
-    static const char *const parts[HIL_PARTS] = {"answerer_wait_us", "answerer_push_us",
-                                                 "asker_wait_us", "asker_step_us", "push_back_us"};
+    static const char *const parts[HIL_TRIP_LEGS] = {
+        "answerer_wait_us", "answerer_push_us", "asker_wait_us", "asker_step_us", "push_back_us"};
     json_t *one =
         json_pack("{s:s, s:s, s:o, s:o, s:o}", "asker", a->loops.arrays[t->asker]->words,
                   "answerer", a->loops.arrays[t->answerer]->words, "rounds", whole(t->complete),
                   "incomplete", whole(t->incomplete), "round_trip_us", times(&t->whole));
 
-    for (int i = 0; i < HIL_PARTS; i++)
-        json_object_set_new(one, parts[i], times(&t->parts[i]));
+    for (int i = 0; i < HIL_TRIP_LEGS; i++)
+        json_object_set_new(one, parts[i], times(&t->legs[i]));
     return one;
 }
 

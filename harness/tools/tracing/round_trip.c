@@ -284,7 +284,7 @@ static void close_round(const struct hil_round_state *s, struct round *r, const 
 {
     const uint64_t pushed = pushed_at(s, out, r->acted_on),
                    found = time_of(out->found, r->acted_on), answered = pushed_at(s, in, r->sent);
-    struct hil_histogram *parts = r->trip->parts;
+    struct hil_histogram *parts = r->trip->legs;
 
     if (!r->back_ns || !pushed || !found || !answered)
         return;

@@ -21,19 +21,19 @@
 #include "../../h5/histogram.h"
 #include "loops.h"
 
-enum hil_part {
+enum hil_trip_leg {
     HIL_ANSWERER_WAIT,
     HIL_ANSWERER_PUSH,
     HIL_ASKER_WAIT,
     HIL_ASKER_STEP,
     HIL_PUSH_BACK,
-    HIL_PARTS,
+    HIL_TRIP_LEGS,
 };
 
 /* The rounds from the nodes of one array to those of another, and back. */
 struct hil_round_trip {
     unsigned asker, answerer; /* arrays in the caller's numbering */
-    struct hil_histogram parts[HIL_PARTS];
+    struct hil_histogram legs[HIL_TRIP_LEGS];
     struct hil_histogram whole;    /* the first three parts, as measured by the asker */
     struct hil_course course;      /* of the whole, by when the asker found the answer */
     uint64_t complete, incomplete; /* numbers of rounds; an incomplete one lacks an event */

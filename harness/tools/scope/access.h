@@ -2,8 +2,8 @@
  * Controls access to the page and its data: only requests that have the token of its URL, and do
  * not come from another page, are answered.
  */
-#ifndef HIL_GATE_H
-#define HIL_GATE_H
+#ifndef HIL_ACCESS_H
+#define HIL_ACCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ void hil_authority(const struct sockaddr_storage *address, char text[HIL_AUTHORI
  * on loopback: a foreign name that resolves to this address (DNS rebinding) is refused. Origin, if
  * the browser sends it, must be this page's. NULL: not given.
  */
-bool hil_gate_host(const struct sockaddr_storage *address, const char *host);
-bool hil_gate_origin(const char *host, const char *origin);
+bool hil_access_host(const struct sockaddr_storage *address, const char *host);
+bool hil_access_origin(const char *host, const char *origin);
 
 #endif

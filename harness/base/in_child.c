@@ -1,4 +1,4 @@
-#include "apart.h"
+#include "in_child.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -17,13 +17,13 @@
 enum { STANDS_STILL_S = 120 };
 
 /* What the child leaves in memory that both share, as its status may be taken (base/reap.h). */
-struct apart_left {
+struct in_child_left {
     bool finished;
     int status;
 };
 
 /* Data that says it is huge may not take the machine's whole memory. Sanitizers reserve more. */
-static void apart_limit_memory(void)
+static void in_child_limit_memory(void)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     const rlim_t pages = (rlim_t)sysconf(_SC_PHYS_PAGES), page = (rlim_t)sysconf(_SC_PAGESIZE);
@@ -36,8 +36,8 @@ static void apart_limit_memory(void)
 #endif
 }
 
-static _Noreturn void apart_work(int (*work)(const void *arg), const void *arg, pid_t parent,
-                                 struct apart_left *left)
+static _Noreturn void in_child_work(int (*work)(const void *arg), const void *arg, pid_t parent,
+                                    struct in_child_left *left)
 {
     const struct rlimit none = {0, 0};
 
@@ -45,16 +45,16 @@ static _Noreturn void apart_work(int (*work)(const void *arg), const void *arg, 
     if (getppid() != parent) /* it died before prctl */
         _exit(HIL_EXIT_FAILED);
     setrlimit(RLIMIT_CORE, &none);
-    apart_limit_memory();
+    in_child_limit_memory();
     signal(SIGALRM, SIG_DFL);
-    hil_apart_within(0);
+    hil_in_child_within(0);
     left->status = work(arg) & 0xff;
     fflush(NULL);
     left->finished = true;
     _exit(left->status);
 }
 
-static int apart_judge(int status, const char *what, FILE *messages)
+static int in_child_judge(int status, const char *what, FILE *messages)
 {
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
@@ -66,10 +66,10 @@ static int apart_judge(int status, const char *what, FILE *messages)
     return HIL_EXIT_FAILED;
 }
 
-int hil_apart_wait(int (*work)(const void *arg), const void *arg, int *status)
+int hil_in_child_wait(int (*work)(const void *arg), const void *arg, int *status)
 {
     const pid_t parent = getpid();
-    struct apart_left *left =
+    struct in_child_left *left =
         mmap(NULL, sizeof *left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int rc = 0;
 
@@ -78,7 +78,7 @@ int hil_apart_wait(int (*work)(const void *arg), const void *arg, int *status)
     fflush(NULL); /* else both processes would write what is buffered */
     const pid_t child = fork();
     if (child == 0)
-        apart_work(work, arg, parent, left);
+        in_child_work(work, arg, parent, left);
     if (child < 0)
         rc = -errno;
     else
@@ -91,25 +91,25 @@ int hil_apart_wait(int (*work)(const void *arg), const void *arg, int *status)
     return rc;
 }
 
-int hil_apart(int (*work)(const void *arg), const void *arg, const char *what, FILE *messages)
+int hil_in_child(int (*work)(const void *arg), const void *arg, const char *what, FILE *messages)
 {
-    int status, rc = hil_apart_wait(work, arg, &status);
+    int status, rc = hil_in_child_wait(work, arg, &status);
 
     if (!rc)
-        return apart_judge(status, what, messages);
+        return in_child_judge(status, what, messages);
     fprintf(messages, "%s: %s\n", what, strerror(-rc));
     return HIL_EXIT_FAILED;
 }
 
 static unsigned within_s;
 
-void hil_apart_within(unsigned seconds)
+void hil_in_child_within(unsigned seconds)
 {
     within_s = seconds ? seconds : STANDS_STILL_S;
     alarm(within_s);
 }
 
-void hil_apart_goes_on(void)
+void hil_in_child_goes_on(void)
 {
     if (within_s)
         alarm(within_s);

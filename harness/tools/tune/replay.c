@@ -1,4 +1,4 @@
-#include "again.h"
+#include "replay.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,15 +11,15 @@
 #include "../../run/tuning.h"
 #include "../../scenario/tunables.h"
 
-struct again {
+struct replay {
     struct hil_scenario *scenario;
     const char *record;
     FILE *messages;
-    struct hil_request_again *requests;
+    struct hil_replayed_request *requests;
     unsigned count;
 };
 
-static int again_find(const struct hil_system *s, const char *name)
+static int replay_find(const struct hil_system *s, const char *name)
 {
     char is[HIL_SIGNAL_NAME_BYTES];
 
@@ -31,7 +31,7 @@ static int again_find(const struct hil_system *s, const char *name)
     return -1;
 }
 
-static int again_wrong(const struct again *a, const struct hil_trace_event *e, const char *what)
+static int replay_wrong(const struct replay *a, const struct hil_trace_event *e, const char *what)
 {
     fprintf(a->messages, "%s: at step %.0f it sets %s to %g, %s\n", a->record, e->step, e->of,
             e->value, what);
@@ -39,51 +39,51 @@ static int again_wrong(const struct again *a, const struct hil_trace_event *e, c
 }
 
 /* Changes at the same step belong to one request. */
-static struct hil_request *again_request(struct again *a, uint64_t step)
+static struct hil_request *replay_request(struct replay *a, uint64_t step)
 {
     if (a->count && a->requests[a->count - 1].step == step)
         return &a->requests[a->count - 1].request;
-    struct hil_request_again *more =
+    struct hil_replayed_request *more =
         hil_pool_more(a->scenario->system->pool, a->requests, a->count, sizeof *more);
     if (!more)
         return NULL;
     a->requests = more;
-    a->requests[a->count] = (struct hil_request_again){.step = step};
+    a->requests[a->count] = (struct hil_replayed_request){.step = step};
     return &a->requests[a->count++].request;
 }
 
-static int again_add(struct again *a, const struct hil_trace_event *e)
+static int replay_add(struct replay *a, const struct hil_trace_event *e)
 {
     const struct hil_system *system = a->scenario->system;
-    const int tunable = again_find(system, e->of);
+    const int tunable = replay_find(system, e->of);
 
     if (tunable < 0)
-        return again_wrong(a, e, "which is not tunable in this scenario");
+        return replay_wrong(a, e, "which is not tunable in this scenario");
     if (!(e->step >= 0 && e->step <= 0x1p53) ||
         !(e->value >= system->tunables[tunable].min && e->value <= system->tunables[tunable].max))
-        return again_wrong(a, e, "which is out of range");
-    struct hil_request *r = again_request(a, (uint64_t)e->step);
+        return replay_wrong(a, e, "which is out of range");
+    struct hil_request *r = replay_request(a, (uint64_t)e->step);
     if (!r)
         return -ENOMEM;
     if (r->count == HIL_CHANGES_MAX)
-        return again_wrong(a, e, "after too many other changes in the same step");
+        return replay_wrong(a, e, "after too many other changes in the same step");
     r->changes[r->count++] =
         (struct hil_change_wanted){.tunable = (unsigned)tunable, .value = e->value};
     return 0;
 }
 
 /* Adds the ramp of the preceding change. */
-static int again_add_ramp(struct again *a, const struct hil_trace_event *e)
+static int replay_add_ramp(struct replay *a, const struct hil_trace_event *e)
 {
     struct hil_request *r = a->count ? &a->requests[a->count - 1].request : NULL;
 
     if (!r || !(e->value >= 0 && e->value <= 1e6))
-        return again_wrong(a, e, "which is no ramp");
+        return replay_wrong(a, e, "which is no ramp");
     r->changes[r->count - 1].ramp_ns = (uint64_t)llround(e->value * 1e9);
     return 0;
 }
 
-static int again_take(struct again *a, const struct hil_trace_events *events)
+static int replay_take(struct replay *a, const struct hil_trace_events *events)
 {
     const char *asked = hil_event_kind_name(HIL_EVENT_ASKED);
     const char *ramp = hil_event_kind_name(HIL_EVENT_RAMP);
@@ -92,15 +92,15 @@ static int again_take(struct again *a, const struct hil_trace_events *events)
     for (size_t i = 0; !rc && i < events->count; i++) {
         const struct hil_trace_event *e = &events->at[i];
         if (strcmp(e->kind, asked) == 0)
-            rc = again_add(a, e);
+            rc = replay_add(a, e);
         else if (strcmp(e->kind, ramp) == 0)
-            rc = again_add_ramp(a, e);
+            rc = replay_add_ramp(a, e);
     }
     return rc;
 }
 
 /* The run's folder, from its path or that of its trace.h5. */
-static int again_folder(const char *record, char folder[HIL_PATH_BYTES])
+static int replay_folder(const char *record, char folder[HIL_PATH_BYTES])
 {
     static const char file[] = "trace.h5";
     const char *slash = strrchr(record, '/'), *last = slash ? slash + 1 : record;
@@ -113,7 +113,7 @@ static int again_folder(const char *record, char folder[HIL_PATH_BYTES])
     return 0;
 }
 
-static int again_read(struct again *a, struct hil_trace_reader *trace)
+static int replay_read(struct replay *a, struct hil_trace_reader *trace)
 {
     struct hil_trace_events events;
     int rc = hil_trace_events_read(&events, trace);
@@ -122,26 +122,26 @@ static int again_read(struct again *a, struct hil_trace_reader *trace)
         fprintf(a->messages, "%s: %s\n", a->record, strerror(-rc));
         return rc;
     }
-    rc = again_take(a, &events);
+    rc = replay_take(a, &events);
     hil_trace_events_free(&events);
     return rc;
 }
 
-int hil_tune_again(struct hil_scenario *scenario, const char *record, FILE *messages)
+int hil_tune_replay(struct hil_scenario *scenario, const char *record, FILE *messages)
 {
-    struct again a = {.scenario = scenario, .record = record, .messages = messages};
+    struct replay a = {.scenario = scenario, .record = record, .messages = messages};
     struct hil_trace_reader *trace;
     char folder[HIL_PATH_BYTES];
-    int rc = again_folder(record, folder);
+    int rc = replay_folder(record, folder);
 
     if (!rc)
         rc = hil_run_open_trace(&trace, folder, messages);
     if (rc)
         return rc;
     a.requests = hil_pool_get(scenario->system->pool, 1, sizeof *a.requests);
-    rc = a.requests ? again_read(&a, trace) : -ENOMEM;
+    rc = a.requests ? replay_read(&a, trace) : -ENOMEM;
     hil_trace_reader_close(trace);
-    scenario->again = a.requests;
-    scenario->again_count = a.count;
+    scenario->replay = a.requests;
+    scenario->replay_count = a.count;
     return rc;
 }

@@ -1,4 +1,4 @@
-#include "gate.h"
+#include "access.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -25,24 +25,24 @@ bool hil_token_is(const char *token, const char *given)
            sodium_memcmp(token, given, HIL_TOKEN_BYTES - 1) == 0;
 }
 
-static const struct sockaddr_in *gate_ip4(const struct sockaddr_storage *address)
+static const struct sockaddr_in *access_ip4(const struct sockaddr_storage *address)
 {
     return (const struct sockaddr_in *)address;
 }
 
-static const struct sockaddr_in6 *gate_ip6(const struct sockaddr_storage *address)
+static const struct sockaddr_in6 *access_ip6(const struct sockaddr_storage *address)
 {
     return (const struct sockaddr_in6 *)address;
 }
 
-static unsigned gate_port(const struct sockaddr_storage *address)
+static unsigned access_port(const struct sockaddr_storage *address)
 {
-    return ntohs(address->ss_family == AF_INET6 ? gate_ip6(address)->sin6_port
-                                                : gate_ip4(address)->sin_port);
+    return ntohs(address->ss_family == AF_INET6 ? access_ip6(address)->sin6_port
+                                                : access_ip4(address)->sin_port);
 }
 
 /* In a browser's notation, which omits http's default port. */
-static void gate_write(char text[HIL_AUTHORITY_BYTES], const char *host, unsigned port)
+static void access_write(char text[HIL_AUTHORITY_BYTES], const char *host, unsigned port)
 {
     if (port == HTTP)
         snprintf(text, HIL_AUTHORITY_BYTES, "%s", host);
@@ -55,27 +55,27 @@ void hil_authority(const struct sockaddr_storage *address, char text[HIL_AUTHORI
     char name[INET6_ADDRSTRLEN] = "", host[INET6_ADDRSTRLEN + 2];
 
     if (address->ss_family == AF_INET6) {
-        inet_ntop(AF_INET6, &gate_ip6(address)->sin6_addr, name, sizeof name);
+        inet_ntop(AF_INET6, &access_ip6(address)->sin6_addr, name, sizeof name);
         snprintf(host, sizeof host, "[%s]", name);
     } else {
-        inet_ntop(AF_INET, &gate_ip4(address)->sin_addr, host, sizeof host);
+        inet_ntop(AF_INET, &access_ip4(address)->sin_addr, host, sizeof host);
     }
-    gate_write(text, host, gate_port(address));
+    access_write(text, host, access_port(address));
 }
 
-bool hil_gate_host(const struct sockaddr_storage *address, const char *host)
+bool hil_access_host(const struct sockaddr_storage *address, const char *host)
 {
     char authority[HIL_AUTHORITY_BYTES], local[HIL_AUTHORITY_BYTES];
 
     if (!host)
         return false;
     hil_authority(address, authority);
-    gate_write(local, "localhost", gate_port(address));
+    access_write(local, "localhost", access_port(address));
     return strcasecmp(host, authority) == 0 ||
            (loco_address_is_loopback(address) && strcasecmp(host, local) == 0);
 }
 
-bool hil_gate_origin(const char *host, const char *origin)
+bool hil_access_origin(const char *host, const char *origin)
 {
     static const char scheme[] = "http://";
 
