@@ -218,9 +218,9 @@ Test(report, faults_and_events_of_nodes_are_marks)
     struct column events = column_of(in_workspace("run"), "events/time_s");
     json_t *summary = summary_of(in_workspace("run"));
     json_object_set_new(summary, "faults",
-                        json_pack("[{s:s, s:s, s:s, s:f, s:f}]", "name", "dirt", "kind", "bias",
-                                  "of", "converter[0].voltage_v", "began_s", 0.002, "ended_s",
-                                  0.004));
+                        json_pack("[{s:s, s:s, s:s, s:f, s:f, s:i}]", "name", "dirt", "kind",
+                                  "bias", "of", "converter[0].voltage_v", "began_s", 0.002,
+                                  "ended_s", 0.004, "nodes", 1));
     cr_assert_eq(json_dump_file(summary, in_workspace("run/summary.json"), 0), 0);
     struct browser *b = shown(report_of("run"));
 
@@ -447,14 +447,31 @@ Test(report, no_text_is_taken_for_a_mark)
 {
     static const char bad[] = "</script><script>window.broken = 1</script><!--<script>"
                               "<img src=x onerror=window.broken=1>";
+    static const char *const unknown[] = {"settled",
+                                          "settling_ms",
+                                          "settling_event",
+                                          "window",
+                                          "mean",
+                                          "rms_deviation",
+                                          "steady_error",
+                                          "reference",
+                                          "band",
+                                          "final",
+                                          "overshoot_pct",
+                                          "overshoot_event",
+                                          "rise_time_ms",
+                                          "rise_time_event",
+                                          "peak"};
     char *folder = strdup("run <img src=x onerror='window.broken=1'> & <!--data-->");
     struct arguments report = {0};
 
     run_into("run", hostile);
     json_t *summary = summary_of(in_workspace("run"));
     json_object_set_new(summary, "scenario", json_string(bad));
-    json_object_set_new(json_object_get(summary, "measures"), bad,
-                        json_pack("{s:s, s:f}", "unit", bad, "pp", 1.0));
+    json_t *measure = json_pack("{s:s, s:f}", "unit", bad, "pp", 1.0);
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+        json_object_set_new(measure, unknown[i], json_null());
+    json_object_set_new(json_object_get(summary, "measures"), bad, measure);
     cr_assert_eq(json_dump_file(summary, in_workspace("run/summary.json"), 0), 0);
     write_text(in_workspace("run/scenario.yaml"), bad);
     cr_assert_eq(rename(in_workspace("run"), in_workspace("%s", folder)), 0);
