@@ -10,10 +10,9 @@ static const char help[] =
     "\n"
     "Lists the built-in models, or one of them, or the model of a file (a shared library, an FMU,\n"
     "a netlist, a table, a program or a device): parameters, inputs, outputs and initial states,\n"
-    "with their units, defaults and ranges, under the names that a scenario uses. With the name "
-    "of\n"
-    "a built-in model it also prints its equations, and the file that computes them; of a circuit,\n"
-    "how many configurations it meets, and what its steps take.\n";
+    "with their units, defaults and ranges, under the names that a scenario uses. With the name\n"
+    "of a built-in model it also prints its equations, and the file that computes them; of a\n"
+    "circuit, how many configurations it meets, and what its steps take.\n";
 
 static void print_table(const char *title, const struct hil_quantities *table, bool values)
 {

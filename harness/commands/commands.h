@@ -135,8 +135,8 @@ int hil_arguments_parse(struct hil_arguments *arguments, uint64_t takes, const c
                         char **argv);
 void hil_arguments_free(struct hil_arguments *arguments);
 
-/* Makes something of the results in a->scenario, in a process of its own (base/in_child.h). Makes the
- * folder of --to, and refuses one with other results. Returns an exit status. */
+/* Makes something of the results in a->scenario, in a process of its own (base/in_child.h). Makes
+ * the folder of --to, and refuses one with other results. Returns an exit status. */
 int hil_make_of_results(int (*work)(const void *arguments), const struct hil_arguments *arguments);
 
 /* For all three programs. */
