@@ -87,21 +87,16 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static const struct new_kind *new_find(const char *name)
 {
-    const char *names[KINDS], *near;
+    const char *names[KINDS];
+    char choice[SCENARIO_CHOICE_BYTES];
 
     for (size_t i = 0; i < KINDS; i++) {
         names[i] = kinds[i].name;
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
     }
-    near = scenario_near_miss(name, names, KINDS);
-    fprintf(stderr, "hiloco new: --kind %s", name);
-    if (near)
-        fprintf(stderr, " (did you mean '%s'?)", near);
-    fputs("; allowed:", stderr);
-    for (size_t i = 0; i < KINDS; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", names[i]);
-    fputc('\n', stderr);
+    scenario_say_choice(name, names, KINDS, choice);
+    fprintf(stderr, "hiloco new: --kind %s%s\n", name, choice);
     return NULL;
 }
 

@@ -40,7 +40,7 @@ static int schema_print_scenario(void)
 static int schema_print(const char *of)
 {
     static const char *const names[] = {"scenario", "summary", "sweep", "keys"};
-    const char *near;
+    char choice[SCENARIO_CHOICE_BYTES];
 
     if (!of || strcmp(of, "scenario") == 0)
         return schema_print_scenario();
@@ -52,11 +52,8 @@ static int schema_print(const char *of)
         hil_key_table_print(stdout);
         return HIL_EXIT_OK;
     }
-    near = scenario_near_miss(of, names, sizeof names / sizeof names[0]);
-    fprintf(stderr, "hiloco schema: there is no schema of %s", of);
-    if (near)
-        fprintf(stderr, " (did you mean '%s'?)", near);
-    fputs("; allowed: scenario, summary, sweep, keys\n", stderr);
+    scenario_say_choice(of, names, sizeof names / sizeof names[0], choice);
+    fprintf(stderr, "hiloco schema: there is no schema of %s%s\n", of, choice);
     return HIL_EXIT_USAGE;
 }
 

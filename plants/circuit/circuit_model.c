@@ -25,15 +25,6 @@ struct component {
     bool is_prepared; /* with the parameters that it was made with */
 };
 
-/* --- a component ------------------------------------------------------------------------------ */
-
-static const double *defaults_of(const struct cir_table *table, double *values)
-{
-    for (unsigned i = 0; i < table->count; i++)
-        values[i] = table->rows[i].value;
-    return values;
-}
-
 /* --- spares: a loop makes its components anew right before it begins ------------------------- */
 
 static bool fits(const struct cir_model *m, const struct cir_spare *spare, const double *parameters,
@@ -110,7 +101,7 @@ static int component_open(struct component *c, const struct hil_config *config)
         memcpy(c->parameters, config->parameters, d->parameters.count * sizeof *c->parameters);
     const struct cir_said said = {text, sizeof text};
     const bool prepares = config->real_time && !config->trial;
-    defaults_of(&d->inputs, c->inputs);
+    cir_defaults(&d->inputs, c->inputs);
     c->circuit = prepares ? take_spare(c->model, c->parameters, config->period_s) : NULL;
     c->is_prepared = c->circuit != NULL;
     int rc = c->circuit ? cir_stage_rewind(&c->circuit->stage, c->inputs, &said)
@@ -291,7 +282,6 @@ static int add_all_outputs(struct cir_model *m, const struct cir_netlist *netlis
     return rc;
 }
 
-/* What the model is, for lists: the title, and the size of the network. */
 static unsigned count_diodes(const struct cir_network *n)
 {
     unsigned count = 0;
@@ -301,6 +291,7 @@ static unsigned count_diodes(const struct cir_network *n)
     return count;
 }
 
+/* What the model is, for lists: the title, and the size of the network. */
 static int describe(struct cir_model *m, const struct cir_network *n)
 {
     const size_t size = strlen(m->text.title) + 100;
@@ -324,7 +315,7 @@ static int check_circuit(struct cir_model *m, const struct cir_said *said)
     if (d->parameters.count > HIL_QUANTITIES_MAX || d->inputs.count > HIL_QUANTITIES_MAX)
         return cir_refuse(said, &m->text.at[0].at[0], "found more than %d rows; allowed: no more",
                           HIL_QUANTITIES_MAX);
-    defaults_of(&d->parameters, parameters);
+    cir_defaults(&d->parameters, parameters);
     int rc = cir_netlist_expand(&netlist, &m->text, d, parameters, said);
     if (rc)
         return rc;
@@ -336,7 +327,7 @@ static int check_circuit(struct cir_model *m, const struct cir_said *said)
     cir_netlist_close(&netlist);
     if (rc)
         return rc;
-    rc = cir_assembly_open(&circuit, &m->text, d, parameters, defaults_of(&d->inputs, inputs),
+    rc = cir_assembly_open(&circuit, &m->text, d, parameters, cir_defaults(&d->inputs, inputs),
                            CHECK_PERIOD_S, said);
     if (rc)
         return rc;

@@ -492,6 +492,13 @@ int cir_declarations_read(struct cir_declarations *d, const struct cir_text *tex
     return rc;
 }
 
+const double *cir_defaults(const struct cir_table *table, double *values)
+{
+    for (unsigned i = 0; i < table->count; i++)
+        values[i] = table->rows[i].value;
+    return values;
+}
+
 static void close_table(struct cir_table *table)
 {
     free(table->rows);

@@ -97,6 +97,9 @@ int cir_declarations_read(struct cir_declarations *d, const struct cir_text *tex
                           const struct cir_said *said);
 void cir_declarations_close(struct cir_declarations *d);
 
+/* Fills in the default of each row, and returns the values. */
+const double *cir_defaults(const struct cir_table *table, double *values);
+
 /* Adds an output that the text does not declare. Returns 0 or -ENOMEM. */
 int cir_declare_output(struct cir_declarations *d, const struct hil_quantity *row,
                        const struct cir_link *link);

@@ -1,8 +1,6 @@
 #include "trial.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "assembly.h"
@@ -15,15 +13,6 @@ static double now_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static double *defaults_of(const struct cir_table *table)
-{
-    double *values = malloc((table->count + 1) * sizeof *values);
-
-    for (unsigned i = 0; values && i < table->count; i++)
-        values[i] = table->rows[i].value;
-    return values;
 }
 
 static int run(struct cir_stage *s, const double *inputs, struct cir_trial *t)
@@ -50,19 +39,16 @@ static int run(struct cir_stage *s, const double *inputs, struct cir_trial *t)
 int cir_try(const struct cir_model *m, struct cir_trial *t)
 {
     const struct cir_declarations *d = &m->declarations;
-    double *parameters = defaults_of(&d->parameters), *inputs = defaults_of(&d->inputs);
+    double parameters[HIL_QUANTITIES_MAX], inputs[HIL_QUANTITIES_MAX];
     char text[1024];
     const struct cir_said said = {text, sizeof text};
     struct cir_assembly *circuit = NULL;
-    int rc = -ENOMEM;
 
     *t = (struct cir_trial){.period_s = m->tran.step_s > 0 ? m->tran.step_s : 1e-6};
-    if (parameters && inputs)
-        rc = cir_assembly_open(&circuit, &m->text, d, parameters, inputs, t->period_s, &said);
+    int rc = cir_assembly_open(&circuit, &m->text, d, cir_defaults(&d->parameters, parameters),
+                               cir_defaults(&d->inputs, inputs), t->period_s, &said);
     if (!rc)
         rc = run(&circuit->stage, inputs, t);
     cir_assembly_close(circuit);
-    free(parameters);
-    free(inputs);
     return rc;
 }

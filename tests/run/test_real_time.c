@@ -332,9 +332,9 @@ Test(real_time, a_part_with_another_secret_is_refused)
     setenv("HILOCO_SECRET", "0123456789abcdeg", 1);
     snprintf(line, sizeof line, "%s --wait 100", controller());
     parts[1] = start_part(line);
-    /* Who calls is refused for one reason, who is called for the other: each may be either. */
-    for (unsigned i = 0; i < 2; i++)
-        cr_expect(wait_until_said(&parts[i], " secret", 60));
+    /* The converters call, and the controller asks them for the proof. */
+    cr_expect(wait_until_said(&parts[0], "it has another secret", 60));
+    cr_expect(wait_until_said(&parts[1], "it does not know this network's secret", 60));
     for (unsigned i = 0; i < 2; i++) {
         kill(parts[i].pid, SIGINT);
         struct ended e = finish(&parts[i]);

@@ -190,6 +190,22 @@ Test(capture, says_how_many_rows_were_lost)
     close_bench(&b);
 }
 
+/* Where no trigger came, it may have been in the rows that were not seen. */
+Test(capture, says_how_many_rows_it_did_not_see)
+{
+    struct bench b = open_bench(HIL_ON_LEVEL, HIL_TRIGGER_SINGLE);
+
+    b.config.trigger.level = 1;
+    begin(&b);
+    steps(&b, 50, 0);
+    expect_none(&b);
+    cr_expect_eq(hil_capture_lost(b.capture), 0);
+    steps(&b, 3 * ROWS, 0);
+    expect_none(&b);
+    cr_expect_eq(hil_capture_lost(b.capture), 2 * (2 * ROWS + 1));
+    close_bench(&b);
+}
+
 /* --- triggers ---------------- */
 
 /* An edge counts only after the signal was beyond the hysteresis on the other side. */

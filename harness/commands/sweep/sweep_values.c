@@ -96,21 +96,22 @@ unsigned sweep_range_read(const char *text, double *from, double *step)
 char *sweep_without_units(const char *key, const char *text)
 {
     const char *const unit = hil_scenario_unit(key);
-    char *made = NULL, number[SCENARIO_VALUE_BYTES];
+    char *made = NULL, number[SCENARIO_VALUE_BYTES], before = ',';
     size_t size;
     FILE *to = open_memstream(&made, &size);
 
     while (to && *text) {
         const size_t length = strcspn(text, ",:~[]");
         char *one = strndup(text, length);
-        const bool share = length > 0 && text[length - 1] == '%' && text[-1] == '~';
+        const bool share = length > 0 && text[length - 1] == '%' && before == '~';
         if (one && !share && scenario_value_convert(number, one, unit, NULL))
             fputs(number, to);
         else
             fwrite(text, 1, length, to);
         free(one);
         text += length;
-        if (*text)
+        before = *text;
+        if (before)
             fputc(*text++, to);
     }
     return to && fclose(to) == 0 ? made : NULL;

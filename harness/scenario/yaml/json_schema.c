@@ -185,22 +185,6 @@ json_t *hil_json_schema_stem(json_t *properties, const char *stem, const char *n
     return NULL;
 }
 
-/* The name without its unit that the key may have; false: it may not. */
-static bool schema_stem(char stem[SCENARIO_STEM_BYTES], const cyaml_schema_field_t *fields,
-                        const cyaml_schema_field_t *field, const char *path)
-{
-    const struct scenario_key *key = scenario_key_find(path);
-    const enum cyaml_type type = field->value.type;
-
-    if (!(type == CYAML_FLOAT || type == CYAML_INT || type == CYAML_UINT) || !key->unit[0] ||
-        !scenario_stem(stem, field->key, key->unit))
-        return false;
-    for (; fields->key; fields++)
-        if (strcmp(fields->key, stem) == 0)
-            return false;
-    return true;
-}
-
 static json_t *schema_block(const cyaml_schema_field_t *field, const char *path)
 {
     json_t *properties = json_object(), *required = json_array();
@@ -215,7 +199,8 @@ static json_t *schema_block(const cyaml_schema_field_t *field, const char *path)
             properties = NULL; /* the whole is NULL then */
         }
         char stem[SCENARIO_STEM_BYTES];
-        const bool either = schema_stem(stem, fields, field, child);
+        const bool either =
+            scenario_field_stem(stem, fields, field, scenario_key_find(child)->unit);
         if (properties && either)
             properties = hil_json_schema_stem(properties, stem, field->key,
                                               json_object_get(properties, field->key));

@@ -8,10 +8,6 @@
 #include "json_schema.h"
 #include "value_units.h"
 
-/* A component's blocks with a model's names. Its parameters may name inputs, too. */
-static const char *const blocks[] = {"parameters", "initial", "inputs", "safe"};
-enum { BLOCKS = sizeof blocks / sizeof blocks[0] };
-
 /* A number; ~ for the model's own; or a list of these, with one for each component of an array, or
  * for each place of a wide row, or lists of lists for both. */
 static json_t *quantity_schema(const struct hil_quantity *q)
@@ -39,14 +35,14 @@ static int add_quantities(json_t *properties, const struct hil_quantities *table
         if (json_object_set_new(properties, q->name, schema) != 0)
             return -1;
         char stem[SCENARIO_STEM_BYTES];
-        if (q->unit[0] && scenario_stem(stem, q->name, q->unit) &&
-            hil_quantity_find(table, stem) < 0 &&
+        if (scenario_quantity_stem(stem, table, q) &&
             !hil_json_schema_stem(properties, stem, q->name, schema))
             return -1;
     }
     return 0;
 }
 
+/* A component's parameters may name inputs, too. */
 static json_t *block_schema(const struct hil_model *m, const char *block)
 {
     json_t *properties = json_object();
@@ -64,10 +60,11 @@ json_t *hil_json_schema_tables(void)
     json_t *tables = json_object();
 
     for (unsigned i = 0; tables && hil_models[i]; i++)
-        for (unsigned b = 0; b < BLOCKS; b++) {
+        for (unsigned b = 0; b < SCENARIO_MODEL_BLOCKS; b++) {
             char name[128];
-            snprintf(name, sizeof name, "%s.%s", hil_models[i]->name, blocks[b]);
-            if (json_object_set_new(tables, name, block_schema(hil_models[i], blocks[b])) == 0)
+            snprintf(name, sizeof name, "%s.%s", hil_models[i]->name, scenario_model_blocks[b]);
+            if (json_object_set_new(tables, name,
+                                    block_schema(hil_models[i], scenario_model_blocks[b])) == 0)
                 continue;
             json_decref(tables);
             return NULL;
@@ -92,10 +89,11 @@ static json_t *references(const struct hil_model *m)
 {
     json_t *properties = json_object();
 
-    for (unsigned b = 0; b < BLOCKS; b++)
+    for (unsigned b = 0; b < SCENARIO_MODEL_BLOCKS; b++)
         json_object_set_new(
-            properties, blocks[b],
-            json_pack("{s:o}", "$ref", json_sprintf("#/definitions/%s.%s", m->name, blocks[b])));
+            properties, scenario_model_blocks[b],
+            json_pack("{s:o}", "$ref",
+                      json_sprintf("#/definitions/%s.%s", m->name, scenario_model_blocks[b])));
     return properties;
 }
 

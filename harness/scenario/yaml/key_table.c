@@ -46,7 +46,7 @@ static void range_in_words(const cyaml_schema_value_t *value, const struct scena
     snprintf(text, size, "-");
     if (key->rule == SCENARIO_CPU)
         snprintf(text, size, "-1, or a cpu of the machine");
-    else if (value->type == CYAML_FLOAT || value->type == CYAML_INT || value->type == CYAML_UINT)
+    else if (scenario_type_is_number(value->type))
         scenario_say_range(key->min, key->max, "", text, size);
     else if (value->type == CYAML_ENUM || value->type == CYAML_BOOL || value->type == CYAML_STRING)
         scenario_say_allowed(key, value, text, size);

@@ -188,11 +188,6 @@ static enum scenario_kind kind_of(const cyaml_schema_value_t *value)
     }
 }
 
-static bool is_number(const cyaml_schema_value_t *value)
-{
-    return value->type == CYAML_FLOAT || value->type == CYAML_INT || value->type == CYAML_UINT;
-}
-
 static void check_scalar(struct check *check, const struct scenario_node *node,
                          const cyaml_schema_value_t *value, const struct scenario_key *key)
 {
@@ -202,7 +197,7 @@ static void check_scalar(struct check *check, const struct scenario_node *node,
         return check_enum(check, node, value);
     if (scenario_scalar_fits(key, value->type, node))
         return;
-    if (is_number(value))
+    if (scenario_type_is_number(value->type))
         scenario_number_remark(node->text, key->unit, remark);
     wrong(check, node, value, remark);
 }

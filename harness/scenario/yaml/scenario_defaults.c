@@ -41,25 +41,6 @@ static int fill_named(struct scenario_node *node, const cyaml_schema_value_t *va
     return error;
 }
 
-static bool is_number(const cyaml_schema_value_t *value)
-{
-    return value->type == CYAML_FLOAT || value->type == CYAML_INT || value->type == CYAML_UINT;
-}
-
-/* Takes `period: 10us` for period_us, unless the block has a key of that name. */
-static int take_stem(struct scenario_node *node, const cyaml_schema_value_t *block,
-                     const char *name, const char *unit)
-{
-    char stem[SCENARIO_STEM_BYTES];
-
-    if (unit[0] == '\0' || !scenario_stem(stem, name, unit))
-        return 0;
-    for (const cyaml_schema_field_t *field = block->mapping.fields; field->key != NULL; field++)
-        if (strcmp(field->key, stem) == 0)
-            return 0;
-    return scenario_take_stem(node, stem, name, unit);
-}
-
 static int fill_mapping(struct scenario_node *node, const cyaml_schema_value_t *value,
                         const char *path)
 {
@@ -69,11 +50,11 @@ static int fill_mapping(struct scenario_node *node, const cyaml_schema_value_t *
     if (scenario_field_is_any(field))
         return fill_named(node, &field->value, path);
     for (; error == 0 && field->key != NULL; field++) {
-        char child[PATH_MAX_BYTES];
+        char child[PATH_MAX_BYTES], stem[SCENARIO_STEM_BYTES];
         snprintf(child, sizeof(child), "%s%s%s", path, path[0] == '\0' ? "" : ".", field->key);
         const struct scenario_key *key = scenario_key_find(child);
-        if (is_number(&field->value))
-            error = take_stem(node, value, field->key, key->unit);
+        if (scenario_field_stem(stem, value->mapping.fields, field, key->unit))
+            error = scenario_take_stem(node, stem, field->key, key->unit);
         if (error != 0)
             break;
         if (scenario_node_get(node, field->key) == NULL && key->initial != NULL)
@@ -81,7 +62,7 @@ static int fill_mapping(struct scenario_node *node, const cyaml_schema_value_t *
         struct scenario_node *present = scenario_node_get(node, field->key);
         if (error == 0 && present != NULL)
             error = fill(present, &field->value, child);
-        if (error == 0 && present != NULL && is_number(&field->value))
+        if (error == 0 && present != NULL && scenario_type_is_number(field->value.type))
             error = scenario_node_convert(present, key->unit);
     }
     return error;

@@ -86,8 +86,7 @@ static void listing_scalar(struct listing *l, const struct scenario_node *node,
                            enum cyaml_type type, const struct scenario_key *key)
 {
     fprintf(l->to, "%s=", l->path);
-    const bool number = type == CYAML_FLOAT || type == CYAML_INT || type == CYAML_UINT;
-    if (number || (type == CYAML_IGNORE && scenario_is_number(node->text)))
+    if (scenario_type_is_number(type) || (type == CYAML_IGNORE && scenario_is_number(node->text)))
         listing_number(l, key, strtod(node->text, NULL));
     else
         listing_text(l, node->text);

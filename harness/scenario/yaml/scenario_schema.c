@@ -391,3 +391,8 @@ bool scenario_field_is_any(const cyaml_schema_field_t *field)
 {
     return field->key != NULL && strcmp(field->key, "*") == 0;
 }
+
+bool scenario_type_is_number(enum cyaml_type type)
+{
+    return type == CYAML_FLOAT || type == CYAML_INT || type == CYAML_UINT;
+}

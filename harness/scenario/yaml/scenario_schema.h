@@ -73,6 +73,9 @@ extern const cyaml_schema_value_t scenario_top, scenario_loaded;
 /* A mapping whose keys are names chosen by the scenario has a single field, with this name. */
 bool scenario_field_is_any(const cyaml_schema_field_t *field);
 
+/* Whether values of this type are numbers. */
+bool scenario_type_is_number(enum cyaml_type type);
+
 /* The key at a path ("record.0.signals", with or without indices), or NULL. */
 const struct scenario_key *scenario_key_find(const char *path);
 

@@ -201,6 +201,8 @@ int scenario_node_convert(struct scenario_node *node, const char *unit)
     return 0;
 }
 
+const char *const scenario_model_blocks[] = {"parameters", "initial", "inputs", "safe"};
+
 const struct hil_quantities *scenario_block_table(const struct hil_model *m, const char *block)
 {
     return strcmp(block, "parameters") == 0                       ? &m->parameters
@@ -229,6 +231,24 @@ bool scenario_stem(char stem[SCENARIO_STEM_BYTES], const char *name, const char 
     hil_unit_ending(unit, ending);
     return stem_before(stem, name, ending) ||
            (strcmp(unit, "%") == 0 && stem_before(stem, name, "pct"));
+}
+
+bool scenario_field_stem(char stem[SCENARIO_STEM_BYTES], const cyaml_schema_field_t *fields,
+                         const cyaml_schema_field_t *field, const char *unit)
+{
+    if (!scenario_type_is_number(field->value.type) || !scenario_stem(stem, field->key, unit))
+        return false;
+    for (; fields->key; fields++)
+        if (strcmp(fields->key, stem) == 0)
+            return false;
+    return true;
+}
+
+bool scenario_quantity_stem(char stem[SCENARIO_STEM_BYTES], const struct hil_quantities *table,
+                            const struct hil_quantity *quantity)
+{
+    return scenario_stem(stem, quantity->name, quantity->unit) &&
+           hil_quantity_find(table, stem) < 0;
 }
 
 static bool has_unit(const struct scenario_node *value, const char *unit)
@@ -285,8 +305,7 @@ static int take_stems(struct scenario_node *block, const struct hil_quantities *
 
     for (unsigned r = 0; !rc && r < table->count; r++) {
         const struct hil_quantity *q = &table->at[r];
-        if (q->unit[0] && scenario_stem(stem, q->name, q->unit) &&
-            hil_quantity_find(table, stem) < 0)
+        if (scenario_quantity_stem(stem, table, q))
             rc = scenario_take_stem(block, stem, q->name, q->unit);
     }
     return rc;
@@ -317,19 +336,19 @@ static bool names_others(const struct scenario_node *block, const struct hil_mod
 
 int scenario_model_convert(const struct scenario_node *component, const struct hil_model *m)
 {
-    static const char *const blocks[] = {"parameters", "initial", "inputs", "safe"};
     int rc = 0;
 
-    for (size_t b = 0; !rc && b < sizeof blocks / sizeof blocks[0]; b++) {
-        struct scenario_node *block = scenario_node_get(component, blocks[b]);
-        if (block && block->kind == SCENARIO_MAPPING && names_others(block, m, blocks[b])) {
-            rc = take_stems(block, scenario_block_table(m, blocks[b]));
+    for (size_t b = 0; !rc && b < SCENARIO_MODEL_BLOCKS; b++) {
+        const char *const key = scenario_model_blocks[b];
+        struct scenario_node *block = scenario_node_get(component, key);
+        if (block && block->kind == SCENARIO_MAPPING && names_others(block, m, key)) {
+            rc = take_stems(block, scenario_block_table(m, key));
             if (!rc && b == 0)
                 rc = take_stems(block, &m->inputs);
         }
         for (size_t i = 0; block && block->kind == SCENARIO_MAPPING && !rc && i < block->count;
              i++) {
-            const char *unit = unit_in_block(m, blocks[b], block->entries[i].key);
+            const char *unit = unit_in_block(m, key, block->entries[i].key);
             rc = unit ? scenario_node_convert(block->entries[i].value, unit) : 0;
         }
     }

@@ -6,6 +6,7 @@
 #define HIL_VALUE_UNITS_H
 
 #include "../../models/models.h"
+#include "scenario_schema.h"
 #include "scenario_tree.h"
 
 enum { SCENARIO_VALUE_BYTES = 128, SCENARIO_UNIT_WHY_BYTES = 100 };
@@ -25,6 +26,13 @@ bool scenario_value_convert(char number[SCENARIO_VALUE_BYTES], const char *text,
 enum { SCENARIO_STEM_BYTES = 128 };
 bool scenario_stem(char stem[SCENARIO_STEM_BYTES], const char *name, const char *unit);
 
+/* The same of a number among a block's fields, and of a row of a model's table. Also false if the
+ * block or the table has another key of that name. */
+bool scenario_field_stem(char stem[SCENARIO_STEM_BYTES], const cyaml_schema_field_t *fields,
+                         const cyaml_schema_field_t *field, const char *unit);
+bool scenario_quantity_stem(char stem[SCENARIO_STEM_BYTES], const struct hil_quantities *table,
+                            const struct hil_quantity *quantity);
+
 /* Gives the block's entry `stem` this name if its value has a unit that fits. --set replaces what
  * the file has under either name. Returns 0 or -ENOMEM. */
 int scenario_take_stem(struct scenario_node *block, const char *stem, const char *name,
@@ -34,7 +42,9 @@ int scenario_take_stem(struct scenario_node *block, const char *stem, const char
  * fits stays, for the check. Returns 0 or -ENOMEM. */
 int scenario_node_convert(struct scenario_node *node, const char *unit);
 
-/* The table whose names the block of a component has: parameters, initial, inputs or safe. */
+/* The blocks of a component that have a model's names, and the table with the names of one. */
+enum { SCENARIO_MODEL_BLOCKS = 4 };
+extern const char *const scenario_model_blocks[SCENARIO_MODEL_BLOCKS];
 const struct hil_quantities *scenario_block_table(const struct hil_model *m, const char *block);
 
 /* Converts the values in these blocks of a component, or of one of its overrides, that this model

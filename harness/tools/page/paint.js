@@ -7,6 +7,25 @@
 const paintFont = '12px system-ui, sans-serif';
 const paintInks = ['paper', 'ink', 'faint', 'grid', 'mark', 'good', 'bad', 'doubt'];
 
+/* The style sheet's colours, which differ for dark, bright and paper. They are read once for each. */
+let pageColours = null;
+
+function coloursOfPage() {
+    const style = getComputedStyle(document.documentElement);
+    const of = (name) => style.getPropertyValue(`--${name}`).trim();
+
+    return {ink: Object.fromEntries(paintInks.map((name) => [name, of(name)])),
+            hues: Array.from({length: 8}, (_, i) => of(`series-${i + 1}`)),
+            map: Array.from({length: 4}, (_, i) => of(`map-${i + 1}`))};
+}
+
+/* To be called when the page turns from one to another, before anything is drawn. */
+function forgetColours() {
+    pageColours = null;
+}
+
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', forgetColours);
+
 class Paint {
     /* `finest`: the least number of dots a pixel; a page that may be printed needs two. */
     constructor(canvas, finest = 1) {
@@ -15,12 +34,12 @@ class Paint {
         this.context = canvas.getContext('2d');
     }
 
-    /* Clears the canvas, which fills `area`. The colours differ for dark, bright and paper. */
+    /* Clears the canvas, which fills `area`. */
     begin(area) {
         const {context, canvas} = this, width = area.clientWidth, height = area.clientHeight;
         const scale = Math.max(this.finest, window.devicePixelRatio || 1);
 
-        Object.assign(this, {width, height, ...this.colours()});
+        Object.assign(this, {width, height});
         if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale))
             Object.assign(canvas, {width: Math.round(width * scale), height: Math.round(height * scale)});
         context.setTransform(scale, 0, 0, scale, 0, 0);
@@ -30,27 +49,25 @@ class Paint {
         return context;
     }
 
-    colours() {
-        const style = getComputedStyle(this.canvas);
-        const of = (name) => style.getPropertyValue(`--${name}`).trim();
+    get colours() {
+        return pageColours ??= coloursOfPage();
+    }
 
-        return {ink: Object.fromEntries(paintInks.map((name) => [name, of(name)])),
-                hues: Array.from({length: 8}, (_, i) => of(`series-${i + 1}`)),
-                map: Array.from({length: 4}, (_, i) => of(`map-${i + 1}`))};
+    get ink() {
+        return this.colours.ink;
     }
 
     /* Eight hues, then the same in a softer shade. */
     colourOf(number) {
-        const {hues} = this.hues ? this : this.colours();
-
-        return hues[number % 8] + (number % 16 < 8 ? '' : '90');
+        return this.colours.hues[number % 8] + (number % 16 < 8 ? '' : '90');
     }
 
     /* The colour of a map at `share`, 0 to 1. */
     shade(share) {
-        const at = share * (this.map.length - 1), i = Math.min(Math.floor(at), this.map.length - 2);
+        const {map} = this.colours;
+        const at = share * (map.length - 1), i = Math.min(Math.floor(at), map.length - 2);
         const parts = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
-        const low = parts(this.map[i]), high = parts(this.map[i + 1]);
+        const low = parts(map[i]), high = parts(map[i + 1]);
 
         return `rgb(${low.map((part, k) => Math.round(part + (at - i) * (high[k] - part))).join(' ')})`;
     }

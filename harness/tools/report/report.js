@@ -197,7 +197,6 @@ async function drawReport({hiloco, made, runs, sweeps: told}) {
                 element('p', {class: 'faint'},
                         'The record, trace.h5, has every row; hiloco export writes it as text.')),
     ].filter(Boolean));
-    alone.forEach((run) => run.drawTraced?.());
     if (timing.isConnected) {
         drawHistograms(timing, alone);
         timing.append(...eachRun(alone, timingPart));
@@ -208,6 +207,7 @@ async function drawReport({hiloco, made, runs, sweeps: told}) {
 
 /* Plots have other colours on paper, and when the screen turns dark or light. */
 function redraw() {
+    forgetColours();
     document.querySelectorAll('.plot, .map').forEach(({plot}) => plot?.paint());
 }
 

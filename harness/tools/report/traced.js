@@ -40,13 +40,13 @@ function roundTripTable(trips) {
             trip[part]?.max]}))));
 }
 
-/* The words and tables; the figures come when it is on the page. */
+/* Figures draw themselves when they are on the page. */
 function tracedPart(run) {
     if (!run.trace?.over_time?.length)
         return null;
     const {events, lost, round_trips: trips} = run.trace, figures = element('div');
 
-    run.drawTraced = () => drawTraced(figures, run);
+    drawTraced(figures, run);
     return element('div', {}, element('p', {}, `${count(events, 'event')}, ${lost} lost`), figures,
                    trips?.length ? roundTripTable(trips) : null);
 }

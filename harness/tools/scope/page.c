@@ -1,5 +1,6 @@
 #include "page.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,39 +42,51 @@ static const char *const scripts[] = {
 
 enum { SCRIPTS = sizeof scripts / sizeof scripts[0] };
 
-char *hil_scope_page(size_t *size)
+static char *page_text(const char *style, size_t *size)
 {
-    char *text = NULL, *style = hil_looks_style(scope_style);
-    FILE *to = style ? open_memstream(&text, size) : NULL;
+    char *text = NULL;
+    FILE *to = open_memstream(&text, size);
 
-    if (to)
-        fprintf(to, "%s<style>%s</style>\n%s", scope_head, style, scope_body);
-    free(style);
     if (!to)
         return NULL;
+    fprintf(to, "%s<style>%s</style>\n%s", scope_head, style, scope_body);
     for (unsigned i = 0; i < SCRIPTS; i++)
         fprintf(to, "<script>%s</script>\n", scripts[i]);
     fputs("</html>\n", to);
     return fclose(to) ? NULL : text;
 }
 
-char *hil_scope_policy(void)
+static char *page_policy(const char *style)
 {
-    char *text = NULL, *style = hil_looks_style(scope_style);
+    char *text = NULL;
     size_t size;
-    FILE *to = style ? open_memstream(&text, &size) : NULL;
+    FILE *to = open_memstream(&text, &size);
 
-    if (to) {
-        fputs("default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-              "connect-src 'self'; img-src data:; style-src",
-              to);
-        hil_page_hash(style, to);
-    }
-    free(style);
     if (!to)
         return NULL;
+    fputs("default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+          "connect-src 'self'; img-src data:; style-src",
+          to);
+    hil_page_hash(style, to);
     fputs("; script-src", to);
     for (unsigned i = 0; i < SCRIPTS; i++)
         hil_page_hash(scripts[i], to);
     return fclose(to) ? NULL : text;
+}
+
+int hil_scope_page(struct hil_scope_page *page)
+{
+    char *style = hil_looks_style(scope_style);
+
+    *page = (struct hil_scope_page){0};
+    if (style) {
+        page->text = page_text(style, &page->size);
+        page->policy = page_policy(style);
+    }
+    free(style);
+    if (page->text && page->policy)
+        return 0;
+    free(page->text);
+    free(page->policy);
+    return -ENOMEM;
 }

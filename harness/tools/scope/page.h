@@ -7,11 +7,13 @@
 
 #include <stddef.h>
 
-/* The caller frees it; NULL: memory ran out. */
-char *hil_scope_page(size_t *size);
+struct hil_scope_page {
+    char *text;
+    size_t size;
+    char *policy; /* the page's permissions, for the header Content-Security-Policy */
+};
 
-/* The page's permissions for the header Content-Security-Policy. The caller frees it; NULL: memory
- * ran out. */
-char *hil_scope_policy(void);
+/* The caller frees both texts. Returns 0 or -ENOMEM, and then leaves nothing to free. */
+int hil_scope_page(struct hil_scope_page *page);
 
 #endif

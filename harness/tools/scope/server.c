@@ -442,20 +442,20 @@ static int server_start_daemon(struct server *s)
 
 static int server_make_page(struct server *s)
 {
-    size_t size = 0;
-    char *text = hil_scope_page(&size), *policy = hil_scope_policy();
+    struct hil_scope_page page;
 
-    if (text && policy)
-        s->page = MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+    if (hil_scope_page(&page))
+        return -ENOMEM;
+    s->page = MHD_create_response_from_buffer(page.size, page.text, MHD_RESPMEM_MUST_FREE);
     if (!s->page) {
-        free(text);
-        free(policy);
+        free(page.text);
+        free(page.policy);
         return -ENOMEM;
     }
     server_add_headers(s->page);
     MHD_add_response_header(s->page, "Content-Type", "text/html; charset=utf-8");
-    MHD_add_response_header(s->page, "Content-Security-Policy", policy);
-    free(policy);
+    MHD_add_response_header(s->page, "Content-Security-Policy", page.policy);
+    free(page.policy);
     return 0;
 }
 
