@@ -161,12 +161,21 @@ static void node_wait_for_all(struct node *n)
         loco_relax(n->mgr, &wait);
 }
 
+/* Channels want whole cache lines. */
+static void *node_object_new(size_t size)
+{
+    const size_t room = (size + LOCO_CACHE_LINE - 1) / LOCO_CACHE_LINE * LOCO_CACHE_LINE;
+    void *object = aligned_alloc(LOCO_CACHE_LINE, room);
+
+    return object ? memset(object, 0, room) : NULL;
+}
+
 /* Opens the node's endpoint. If that fails, so does the run, and nobody acts. */
 static void node_open_object(struct node *n)
 {
     const struct loco_sim_workload *w = n->stage->workload;
 
-    n->object = calloc(1, w->object_size);
+    n->object = node_object_new(w->object_size);
     int rc = n->object ? w->open(n->mgr, n->object) : -ENOMEM;
     if (!rc)
         return;
