@@ -1,6 +1,7 @@
 /* How fibers get a stack, and how they switch, in assembly for each processor. */
 #include "../loco/fabric/fiber.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -156,24 +157,68 @@ static int fiber_map_stack(struct loco_fiber *f, size_t size)
     mprotect(f->mapping, page, PROT_NONE); /* so that an overflow faults */
     f->stack = (char *)f->mapping + page;
     f->stack_size = size;
-#if defined(LOCO_ASAN)
-    __asan_unpoison_memory_region(f->stack, size); /* an earlier stack may have been here */
-#endif
     return 0;
+}
+
+static void fiber_unmap(struct loco_fiber *f)
+{
+    munmap(f->mapping, f->mapping_size);
+    free(f);
+}
+
+/* Some fibers that were freed are kept with their stacks. A test opens a sim for each seed, and the
+ * kernel would take longer to make and to clear its stacks than many a run takes. */
+enum { KEPT = 16 };
+
+static struct loco_fiber *_Atomic fiber_kept[KEPT];
+
+static struct loco_fiber *fiber_take_kept(size_t stack_size)
+{
+    for (int i = 0; i < KEPT; i++) {
+        struct loco_fiber *f = atomic_exchange(&fiber_kept[i], NULL);
+        if (f && f->stack_size == stack_size)
+            return f;
+        if (f)
+            fiber_unmap(f);
+    }
+    return NULL;
+}
+
+static void fiber_keep(struct loco_fiber *f)
+{
+    struct loco_fiber *none = NULL;
+
+    for (int i = 0; i < KEPT; i++, none = NULL)
+        if (atomic_compare_exchange_strong(&fiber_kept[i], &none, f))
+            return;
+    fiber_unmap(f);
+}
+
+static struct loco_fiber *fiber_make(size_t stack_size)
+{
+    struct loco_fiber *f = calloc(1, sizeof *f);
+
+    if (f && fiber_map_stack(f, stack_size)) {
+        free(f);
+        return NULL;
+    }
+    return f;
 }
 
 struct loco_fiber *loco_fiber_new(void (*entry)(void *arg), void *arg, size_t stack_size)
 {
-    struct loco_fiber *f = calloc(1, sizeof *f);
+    struct loco_fiber *f = fiber_take_kept(stack_size);
 
+    if (!f)
+        f = fiber_make(stack_size);
     if (!f)
         return NULL;
     f->entry = entry;
     f->arg = arg;
-    if (fiber_map_stack(f, stack_size)) {
-        free(f);
-        return NULL;
-    }
+    f->shadow = NULL;
+#if defined(LOCO_ASAN)
+    __asan_unpoison_memory_region(f->stack, f->stack_size); /* an earlier stack was here */
+#endif
     fiber_lay_first_frame(f, (uintptr_t)f->stack + stack_size - fiber_colour(f), fiber_start);
 #if defined(LOCO_TSAN)
     f->shadow = __tsan_create_fiber(0);
@@ -215,6 +260,7 @@ void loco_fiber_free(struct loco_fiber *f)
         __tsan_destroy_fiber(f->shadow);
 #endif
     if (f->mapping)
-        munmap(f->mapping, f->mapping_size);
-    free(f);
+        fiber_keep(f);
+    else
+        free(f);
 }

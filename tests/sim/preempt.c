@@ -28,20 +28,32 @@ static struct sim *simulation(void)
     return sim_running && sim_running->current != &sim_running->main ? sim_running : NULL;
 }
 
-static void before_access(const volatile void *at)
-{
-    struct sim *s = sim_running;
-
-    if (s && --s->until_preempted == 0)
-        sim_preempt(s, (const void *)at);
-}
-
 /* The fiber, if stores wait in its buffer; else NULL. */
 static struct sim_fiber *fiber_with_stores(void)
 {
     const struct sim *s = simulation();
 
-    return s && s->current->store_count > 0 ? s->current : NULL;
+    return s && s->stores > 0 && s->current->store_count > 0 ? s->current : NULL;
+}
+
+/* Counts an access. Mostly that is all: it is not the fiber's time yet, and no stores wait. */
+static inline bool is_noticed(void)
+{
+    struct sim *s = sim_running;
+
+    return s && ((--s->until_preempted == 0) | (s->stores > 0));
+}
+
+static void preempt(const volatile void *at)
+{
+    if (sim_running->until_preempted == 0)
+        sim_preempt(sim_running, (const void *)at);
+}
+
+static void before_access(const volatile void *at)
+{
+    if (is_noticed())
+        preempt(at);
 }
 
 static void empty_buffer(void)
@@ -61,21 +73,33 @@ static void before_atomic(const volatile void *at)
         sim_drain_late(f);
 }
 
-static void before_read(const void *address, size_t size)
+__attribute__((noinline)) static void notice_read(const void *address, size_t size)
 {
-    before_access(address);
+    preempt(address);
     struct sim_fiber *f = fiber_with_stores();
     if (f)
         sim_load(f, address, NULL, size);
 }
 
-static void before_write(const void *address, size_t size)
+__attribute__((noinline)) static void notice_write(const void *address)
 {
-    (void)size;
-    before_access(address);
+    preempt(address);
     struct sim_fiber *f = fiber_with_stores();
     if (f && sim_is_network_memory(f->sim, address))
         sim_drain(f);
+}
+
+static inline void before_read(const void *address, size_t size)
+{
+    if (is_noticed())
+        notice_read(address, size);
+}
+
+static inline void before_write(const void *address, size_t size)
+{
+    (void)size;
+    if (is_noticed())
+        notice_write(address);
 }
 
 static bool load_own(const volatile void *from, uint64_t *value, size_t size)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "../../loco/fabric/atomic_copy.h"
 #include "../../loco/memory.h"
@@ -210,21 +211,25 @@ static uint64_t sim_flush(struct loco_link *base)
 /* --- links and arenas ------------------------------------------------------------------ */
 
 /* Thousands of nodes may have a small arena each. These are cut from common blocks, so that they
- * lie in a row and in few pages. A large arena has a block of its own. */
+ * lie in a row and in few pages. A large arena has a block of its own. Pages that nobody uses cost
+ * nothing: that counts where each seed of a test opens nodes anew. */
 enum { BLOCK = 1 << 20, LARGE = BLOCK / 16 };
 
 struct sim_block {
     struct sim_block *next;
-    size_t used, room;
+    size_t size, used, room;
     unsigned char *lines;
 };
 
 static struct sim_block *sim_new_block(struct sim *s, size_t room)
 {
-    struct sim_block *b = calloc(1, sizeof *b + LOCO_CACHE_LINE + room);
+    const size_t size = sizeof(struct sim_block) + LOCO_CACHE_LINE + room;
+    struct sim_block *b =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (!b)
+    if (b == MAP_FAILED)
         return NULL;
+    b->size = size;
     b->lines = (unsigned char *)(b + 1);
     b->lines += LOCO_CACHE_LINE - (uintptr_t)b->lines % LOCO_CACHE_LINE;
     b->room = room;
@@ -429,7 +434,7 @@ void loco_sim_close(struct loco_fabric *fabric)
     while (s->blocks) {
         struct sim_block *b = s->blocks;
         s->blocks = b->next;
-        free(b);
+        munmap(b, b->size);
     }
     while (s->spare) {
         struct operation *o = s->spare;

@@ -97,18 +97,20 @@ static bool chaos_skip_time(struct sim *s)
 static struct sim_fiber *chaos_next_fiber(struct sim *s)
 {
     const uint64_t steps_max = s->config.steps_max ? s->config.steps_max : STEPS_MAX;
+    const struct sim_turn nobody = {0};
 
-    s->fair_from = steps_max - steps_max / 5;
     for (;;) {
         if (++s->steps > steps_max) {
             s->result = -ETIME;
             return NULL;
         }
+        if (s->steps > steps_max - steps_max / 5)
+            s->asks = s->fair = true;
         s->now += 1 + sim_choose(s, LOCO_CHOICE_TIME, 8, 0);
         chaos_let_time_act(s);
         if (s->stores > 0)
             sim_let_stores_go(s);
-        const struct sim_turn usual = sim_usual_turn(s, NULL);
+        const struct sim_turn usual = s->chooser ? sim_usual_turn(s, NULL) : nobody;
         if (usual.operation && sim_is_delayed(s, usual.operation))
             continue;
         if (s->active_count > 0 && sim_choose(s, LOCO_CHOICE_TURN, 3, usual.operation != NULL)) {

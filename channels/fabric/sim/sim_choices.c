@@ -5,7 +5,10 @@
 
 void loco_sim_choose_by(struct loco_fabric *fabric, struct loco_sim_chooser *chooser)
 {
-    ((struct sim *)fabric)->chooser = chooser;
+    struct sim *s = (struct sim *)fabric;
+
+    s->chooser = chooser;
+    s->asks = chooser || s->fair;
 }
 
 /* Time and turns are chosen fairly by the seed. All else that is not usual holds somebody up. */
@@ -14,29 +17,13 @@ static bool choice_is_fair(enum loco_choice what)
     return what == LOCO_CHOICE_TIME || what == LOCO_CHOICE_TURN;
 }
 
-uint64_t sim_ask(struct sim *s, enum loco_choice what, uint64_t bound, uint64_t usual,
-                 uint64_t drawn)
+uint64_t sim_ask_now(struct sim *s, enum loco_choice what, uint64_t bound, uint64_t usual,
+                     uint64_t drawn)
 {
-    if (s->fair_from && s->steps > s->fair_from)
+    if (s->fair)
         return choice_is_fair(what) ? drawn : usual;
-    if (!s->chooser)
-        return drawn;
     const uint64_t chosen = s->chooser->choose(s->chooser, what, bound, usual, drawn);
     return chosen < bound ? chosen : usual;
-}
-
-uint64_t sim_choose(struct sim *s, enum loco_choice what, uint64_t bound, uint64_t usual)
-{
-    const uint64_t drawn = (uint64_t)((unsigned __int128)sim_draw(&s->random) * bound >> 64);
-
-    return sim_ask(s, what, bound, usual, drawn);
-}
-
-bool sim_chance(struct sim *s, enum loco_choice what, uint64_t one_in)
-{
-    const uint64_t drawn = (uint64_t)((unsigned __int128)sim_draw(&s->random) * one_in >> 64);
-
-    return sim_ask(s, what, 2, 0, drawn == 0);
 }
 
 /* --- ranks ------------------------------------------------------------------------------------ */
@@ -79,7 +66,7 @@ static struct sim_fiber *choice_best_fiber(const struct sim *s, const void *exce
 
 struct sim_turn sim_usual_turn(const struct sim *s, const void *except)
 {
-    for (int patient = 0; s->chooser && patient < 2; patient++) {
+    for (int patient = 0; patient < 2; patient++) {
         struct operation *o = sim_best_operation(s, except, patient);
         struct sim_fiber *f = choice_best_fiber(s, except, patient);
         if (o && (!f || o->rank > f->rank))

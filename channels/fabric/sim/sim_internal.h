@@ -222,7 +222,8 @@ struct sim {
     struct loco_sim_chooser *chooser; /* NULL: the seed chooses */
     uint64_t ranks;                   /* given so far */
     int countdown;                    /* with a chooser, in place of until_preempted */
-    uint64_t fair_from;               /* the step from which the schedule is fair */
+    bool asks;                        /* somebody chooses, or the schedule is fair */
+    bool fair;                        /* from now on */
     const struct operation *subject;  /* of the choice; NULL: the running fiber, at the address */
     const void *subject_at;
     struct sim_observed *observing; /* after the run: what a fiber looks at */
@@ -263,20 +264,43 @@ void sim_wait_for_change(struct sim *sim, const char *what, const struct sim_fib
 
 /* The simulation whose fibers may be interrupted at any memory access. tests/sim/preempt.c counts
  * down `until_preempted` at each access, and at 0 calls sim_preempt, which pauses the fiber. */
-extern _Thread_local struct sim *sim_running;
+extern _Thread_local struct sim *sim_running __attribute__((tls_model("initial-exec")));
 void sim_preempt(struct sim *sim, const void *at);
 
 /* --- choices: sim_choices.c ------------------------------------------------------------------- */
 
-/* Whoever chooses says a number below `bound`, if the seed says `drawn`. */
-uint64_t sim_ask(struct sim *sim, enum loco_choice what, uint64_t bound, uint64_t usual,
-                 uint64_t drawn);
+uint64_t sim_ask_now(struct sim *sim, enum loco_choice what, uint64_t bound, uint64_t usual,
+                     uint64_t drawn);
+
+/* Whoever chooses says a number below `bound`, if the seed says `drawn`. These three are inline, as
+ * a run asks many times in each turn, and mostly the seed chooses. */
+static inline uint64_t sim_ask(struct sim *sim, enum loco_choice what, uint64_t bound,
+                               uint64_t usual, uint64_t drawn)
+{
+    return sim->asks ? sim_ask_now(sim, what, bound, usual, drawn) : drawn;
+}
+
+static inline uint64_t sim_draw_below(struct sim *sim, uint64_t bound)
+{
+    return (uint64_t)((unsigned __int128)sim_draw(&sim->random) * bound >> 64);
+}
 
 /* The same; the seed's number is drawn. */
-uint64_t sim_choose(struct sim *sim, enum loco_choice what, uint64_t bound, uint64_t usual);
+static inline uint64_t sim_choose(struct sim *sim, enum loco_choice what, uint64_t bound,
+                                  uint64_t usual)
+{
+    const uint64_t drawn = sim_draw_below(sim, bound);
+
+    return sim_ask(sim, what, bound, usual, drawn);
+}
 
 /* Whether something happens that usually does not, and does once in so many times by the seed. */
-bool sim_chance(struct sim *sim, enum loco_choice what, uint64_t one_in);
+static inline bool sim_chance(struct sim *sim, enum loco_choice what, uint64_t one_in)
+{
+    const uint64_t drawn = sim_draw_below(sim, one_in);
+
+    return sim_ask(sim, what, 2, 0, drawn == 0);
+}
 
 enum sim_band { SIM_LAST, SIM_FIBERS, SIM_OPERATIONS };
 
