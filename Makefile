@@ -176,6 +176,8 @@ $(call objects,harness/models/pages.c): CPPFLAGS += -DHIL_MODEL_PAGES='"$(BUILD)
 $(BUILD)/obj/harness/commands/command_new.o: $(wildcard harness/commands/new/*) plants/model.h \
     $(addprefix docs/examples/,model/rc.c program/rc.py circuit/buck.cir circuit/buck.yaml) $(wildcard docs/examples/pytest/*)
 
+$(BUILD)/obj/harness/commands/command_wrap.o: harness/commands/wrap/Makefile
+
 # The schemas of results.
 $(BUILD)/obj/harness/commands/command_schema.o: $(wildcard harness/*/*_schema.json harness/*/*/*_schema.json)
 
@@ -305,7 +307,7 @@ install: all $(INSTALLED) $(PAGES)
 	install -m 644 $(SCHEMAS) $(AT)/share/hiloco/schema
 	install -m 644 $(wildcard channels/loco/*.h channels/loco/*.hpp) $(AT)/include/loco
 	install -m 644 $(wildcard channels/loco/fabric/*.h) $(AT)/include/loco/fabric
-	install -m 644 plants/model.h $(AT)/include/hiloco
+	install -m 644 $(patsubst %,plants/%.h,model code firmware) $(AT)/include/hiloco
 	install -m 644 harness/hiloco_node.h $(AT)/include
 	install -d $(AT)/lib/hiloco/models $(AT)/share/hiloco/template $(AT)/share/hiloco/node
 	install -m 644 docs/examples/model/* $(AT)/share/hiloco/template

@@ -38,6 +38,7 @@ static const char help[] =
     "  convert SCENARIO  print an older scenario in the language of today\n"
     "  models            list the models, or show the model of a file\n"
     "  schema [WHAT]     print the JSON Schema of scenarios, or of results\n"
+    "  wrap KIND FOLDER  make a model of generated code\n"
     "  export-fmu MODEL  export a model as an FMU, for other tools\n"
     "  doctor [SCENARIO] report settings of this machine that hurt a loop, and how to fix them\n"
     "\n"
@@ -62,7 +63,7 @@ static const struct {
     {"set", hil_command_set},         {"control", hil_command_control},
     {"merge", hil_command_merge},     {"convert", hil_command_convert},
     {"bode", hil_command_bode},       {"schema", hil_command_schema},
-    {"new", hil_command_new},
+    {"new", hil_command_new},         {"wrap", hil_command_wrap},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -5,7 +5,7 @@ BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5
                   libncurses-dev liblttng-ust-dev libbabeltrace2-dev libzip-dev libexpat1-dev \
                   libcomedi-dev libngspice0-dev libzstd-dev zlib1g-dev libmicrohttpd-dev nettle-dev \
                   gnuplot-nox
-TEST_PACKAGES  := libcriterion-dev lttng-tools babeltrace2 zip chromium-headless-shell python3-h5py python3-pytest node-ajv node-js-yaml \
+TEST_PACKAGES  := libcriterion-dev lttng-tools babeltrace2 zip chromium-headless-shell python3-h5py python3-pytest node-ajv node-js-yaml universal-ctags \
                   clang-tidy codespell shellcheck
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev

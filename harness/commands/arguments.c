@@ -82,7 +82,8 @@ static const struct choice choices[] = {
     {HIL_TAKES_VERDICTS, {"tap", required_argument, NULL, 'P'}},
     {HIL_TAKES_KIND, {"kind", required_argument, NULL, 'k'}},
     {HIL_TAKES_FMU, {"fmi", required_argument, NULL, 'V'}},
-    {HIL_TAKES_FMU, {"period-us", required_argument, NULL, 'Y'}},
+    {HIL_TAKES_FMU | HIL_TAKES_WRAP, {"period-us", required_argument, NULL, 'Y'}},
+    {HIL_TAKES_WRAP, {"rates", required_argument, NULL, 18}},
     {HIL_TAKES_FMU, {"width", required_argument, NULL, 'W'}},
     {HIL_TAKES_TRACE, {"trace", optional_argument, NULL, 't'}},
     {HIL_TAKES_TRACE, {"trace-every", required_argument, NULL, 'y'}},
@@ -248,6 +249,9 @@ static int take(struct hil_arguments *a, int option)
         return 0;
     case 'k':
         a->kind = optarg;
+        return 0;
+    case 18:
+        a->rates = optarg;
         return 0;
     case 'o':
         a->out = optarg;
@@ -423,7 +427,7 @@ int hil_arguments_parse(struct hil_arguments *a, uint64_t takes, const char *hel
                                 .gain_margin_db = NAN,
                                 .points = 30,
                                 .width = 1,
-                                .period_us = 10};
+                                .period_us = takes & HIL_TAKES_FMU ? 10 : 0};
     a->sets = calloc(2 * (size_t)argc + 1, sizeof *a->sets); /* an option may set two keys */
     a->parameters = calloc((size_t)argc + 1, sizeof *a->parameters);
     if (!a->sets || !a->parameters)

@@ -19,10 +19,9 @@ static const char help[] =
     "what can be set, with values, units and ranges. The run must allow changes (hiloco run\n"
     "--allow-set).\n"
     "\n"
-    "  NAME=VALUE      COMPONENT.PARAMETER, for example motor.resistance_ohm=0.4; or a source, by\n"
-    "                  its name or that of an input that it feeds. All changes of one command "
-    "take\n"
-    "                  effect at the same time of the run, at the boundary of a step\n"
+    "  NAME=VALUE      COMPONENT.PARAMETER, for example motor.resistance_ohm=0.4 or 400mOhm; or a\n"
+    "                  source, by its name or that of an input that it feeds. All changes of one\n"
+    "                  command take effect at the same time of the run, at the boundary of a step\n"
     "  --ramp SECONDS  change sources in a straight line that takes so long\n"
     "  --json          print the reply or the list as JSON\n"
     "  --all-users     as root: include runs of other users\n"
@@ -106,12 +105,12 @@ static int set_change(json_t *list, const char *text, double ramp_s)
     char *end;
 
     const double value = equals ? strtod(equals + 1, &end) : NAN;
-    if (!equals || equals == text || !isfinite(value) || *end) {
-        fprintf(stderr, "%s: NAME=VALUE is allowed, VALUE a number\n", text);
+    if (!equals || equals == text || end == equals + 1 || !isfinite(value)) {
+        fprintf(stderr, "%s: NAME=VALUE is allowed, VALUE a number, perhaps with a unit\n", text);
         return -EINVAL;
     }
-    json_t *one = json_pack("{s:o, s:f}", "name", json_stringn(text, (size_t)(equals - text)),
-                            "value", value);
+    json_t *one = json_pack("{s:o, s:o}", "name", json_stringn(text, (size_t)(equals - text)),
+                            "value", *end ? json_string(equals + 1) : json_real(value));
     if (one && ramp_s > 0)
         json_object_set_new(one, "ramp_s", json_real(ramp_s));
     if (one)

@@ -27,6 +27,7 @@ int hil_command_convert(int argc, char **argv);
 int hil_command_models(int argc, char **argv);
 int hil_command_schema(int argc, char **argv);
 int hil_command_new(int argc, char **argv);
+int hil_command_wrap(int argc, char **argv);
 int hil_command_export_fmu(int argc, char **argv);
 int hil_command_doctor(int argc, char **argv);
 int hil_command_top(int argc, char **argv);
@@ -65,7 +66,8 @@ struct hil_arguments {
     unsigned jobs, wait_s, measure_s;
     unsigned interval_ms, count;   /* interval and number of samples; count 0: no end */
     unsigned fmi, width;           /* options of export-fmu */
-    double period_us;              /* option of export-fmu */
+    double period_us;              /* option of export-fmu and wrap */
+    const char *rates;             /* "N,..." */
     const char *capture, *trigger; /* "SIGNAL,..." */
     double hysteresis, before_s, after_s, trigger_wait_s;
     const char *inject, *response; /* signals */
@@ -125,6 +127,7 @@ enum {
  * --json */
 #define HIL_TAKES_BODE (UINT64_C(1) << 32)
 #define HIL_TAKES_KIND (UINT64_C(1) << 33) /* --kind */
+#define HIL_TAKES_WRAP (UINT64_C(1) << 34) /* --rates, --period-us */
 
 /*
  * Parses a command line with one positional argument, or one or two with HIL_TAKES_NODES. An

@@ -11,6 +11,7 @@
 #include "../scenario/tunables.h"
 #include "../scenario/yaml/scenario_check.h"
 #include "../scenario/yaml/scenario_report.h"
+#include "../scenario/yaml/value_units.h"
 
 enum { ASKED_STEPS_MAX = 1000000000 };
 
@@ -115,25 +116,46 @@ static int asking_ramp(const struct asking *a, const struct hil_tunable_state *t
     return 0;
 }
 
+/* A number, or a text with a number and its unit. */
+static int asking_value(const struct asking *a, const struct hil_tunable_state *t,
+                        const json_t *given, double *value)
+{
+    char number[SCENARIO_VALUE_BYTES], why[SCENARIO_UNIT_WHY_BYTES], fit[64];
+    const char *text = json_string_value(given);
+
+    *value = json_number_value(given);
+    if (!text)
+        return 0;
+    if (scenario_value_convert(number, text, t->unit, why)) {
+        *value = strtod(number, NULL);
+        return 0;
+    }
+    hil_foreign_text(fit, sizeof fit, text, strlen(text));
+    return asking_refuse(a, "%s: '%s' is no number%s%s; allowed: a number%s%s", t->name, fit,
+                         *why ? ": " : "", why, *t->unit ? ", perhaps with a unit, of " : "",
+                         t->unit);
+}
+
 static int asking_one(const struct asking *a, json_t *change, struct hil_request *request)
 {
     struct hil_change_wanted *wanted = &request->changes[request->count];
     const json_t *value = json_object_get(change, "value");
     const char *name = json_string_value(json_object_get(change, "name"));
 
-    if (!name || !json_is_number(value))
-        return asking_refuse(a, "a change has a name and a value, which is a number");
+    if (!name || !(json_is_number(value) || json_is_string(value)))
+        return asking_refuse(a, "a change has a name and a value, which is a number or a text");
     const int tunable = asking_find(a, name);
     if (tunable < 0)
         return asking_unknown(a, name);
-    *wanted =
-        (struct hil_change_wanted){.tunable = (unsigned)tunable, .value = json_number_value(value)};
+    *wanted = (struct hil_change_wanted){.tunable = (unsigned)tunable};
     for (unsigned i = 0; i < request->count; i++)
         if (request->changes[i].tunable == wanted->tunable)
             return asking_refuse(a, "%s: it is set twice", a->tuning->tunables[tunable].name);
     const struct hil_tunable_state *t = &a->tuning->tunables[tunable];
     const struct hil_system *system = a->scenario->system;
-    int rc = asking_check_value(a, t, hil_tunable_row(system, &system->tunables[tunable]),
+    int rc = asking_value(a, t, value, &wanted->value);
+    if (!rc)
+        rc = asking_check_value(a, t, hil_tunable_row(system, &system->tunables[tunable]),
                                 wanted->value);
     if (!rc)
         rc = asking_ramp(a, t, json_object_get(change, "ramp_s"), &wanted->ramp_ns);

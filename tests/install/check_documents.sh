@@ -2,8 +2,8 @@
 # Checks that the code in the documents equals the files that it is said to come from:
 # check_documents.sh
 #
-# In writing-a-channel.md, writing-a-model.md, writing-a-node.md, record.md and parameters.md a line
-# `docs/examples/FILE`: comes before each block, and the blocks of a file, in their order, are the
+# In writing-a-channel.md, writing-a-model.md, writing-a-node.md, record.md, parameters.md and
+# generated-code.md a line `docs/examples/FILE`: comes before each block, and the blocks of a file, in their order, are the
 # file. In loco(7) the text after .\" docs/examples/FILE is the file. Blank lines are ignored.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -22,7 +22,7 @@ compare() { # FILE DOCUMENT
     fi
 }
 
-for document in docs/writing-a-channel.md docs/writing-a-model.md docs/writing-a-node.md docs/record.md docs/parameters.md; do
+for document in docs/writing-a-channel.md docs/writing-a-model.md docs/writing-a-node.md docs/record.md docs/parameters.md docs/generated-code.md; do
     for file in $(sed -n 's/^`\(docs\/examples\/.*\)`:$/\1/p' $document | sort -u); do
         awk -v file="$file" '
             /^`docs\/examples\/.*`:$/ { ours = $0 == "`" file "`:" }

@@ -75,6 +75,7 @@ no_trace_of() {
 
 file_list() {
     for f in bin/hiloco bin/controller bin/converter bin/loco-conform include/loco/loco.h include/hiloco/model.h \
+        include/hiloco/code.h include/hiloco/firmware.h \
         include/hiloco_node.h share/hiloco/node/bench.c \
         lib/libloco.a lib/libloco-sim.a include/loco-sim/workload.h lib/pkgconfig/loco-sim.pc \
         lib/pkgconfig/loco.pc lib/pkgconfig/hiloco.pc share/hiloco/template/Makefile share/hiloco/configs/quickstart.yaml \

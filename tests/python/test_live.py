@@ -26,6 +26,7 @@ def test_a_parameter_is_set(live):
     assert 0.2 in [one.value for one in live.settable().parameters if one.name == "control.kp"]
     both = live.set({"control.kp": 0.1, "current": 3}, ramp_s=None)
     assert len({change.time_s for change in both}) == 1
+    assert [one.value for one in live.set("motor.resistance_ohm", "350mOhm")] == [0.35]
     assert live.set({}) == []
 
 

@@ -169,7 +169,7 @@ Test(tuning, a_change_is_acknowledged_with_its_step_which_is_an_event_of_the_rec
 {
     const char *out = in_workspace("out");
     struct process p = start_virtual(out);
-    json_t *answer = set_json("converter[1].esr_ohm=0.04");
+    json_t *answer = set_json("converter[1].esr_ohm=40mOhm");
     double step, value;
 
     cr_expect_str_eq(json_string_value(json_at(answer, "applied.0.node")), "converter[1]");
@@ -495,7 +495,10 @@ Test(tuning, what_makes_no_sense_is_refused_with_status_2)
     } refused[] = {
         {"control[0].kp_per=1", "did you mean 'control[0].kp_per_v'?"},
         {"reference", "NAME=VALUE is allowed"},
-        {"reference=x", "VALUE a number"},
+        {"reference=x", "VALUE a number, perhaps with a unit"},
+        {"reference=3A", "reference: '3A' is no number: A is no unit of what is in V; allowed: a "
+                         "number, perhaps with a unit, of V"},
+        {"reference=3x", "'x' is no known unit"},
         {"reference=nan", "VALUE a number"},
         {"=3", "NAME=VALUE is allowed"},
         {"control[0].kp_per_v=-1", "control[0].kp_per_v: -1 is out of range; allowed: 0 to 1e6"},

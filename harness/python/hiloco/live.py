@@ -74,11 +74,12 @@ class Live:
         told: Attributes = parse(self._ask(["set", "--json"]))
         return told
 
-    def set(self, name: str | Mapping[str, float], value: float | None = None, *,
+    def set(self, name: str | Mapping[str, float | str], value: float | str | None = None, *,
             ramp_s: float | None = None) -> list[Attributes]:
         """Sets a parameter, `COMPONENT.PARAMETER`, or a source; or several at one time of the run, as
-        a dict. `ramp_s` is how long a source takes to change, s. Returns for each change the
-        `node`, `step` and `time_s` at which it was made; in a paused run there are none yet.
+        a dict. A value may be a text with a unit, "40mOhm". `ramp_s` is how long a source takes to
+        change, s. Returns for each change the `node`, `step` and `time_s` at which it was made; in a
+        paused run there are none yet.
 
         Raises RefusedError for a name or a value that is not allowed, and nothing is changed;
         NoRunError if the run has ended or allows no changes."""
@@ -89,7 +90,8 @@ class Live:
         else:
             changes = {name: value}
         ramp = [] if ramp_s is None else [f"--ramp={float(ramp_s)!r}"]
-        words = [f"{key}={float(number)!r}" for key, number in changes.items()]
+        words = [f"{key}={number if isinstance(number, str) else repr(float(number))}"
+                 for key, number in changes.items()]
         if not words:
             return []
         return list(parse(self._ask(["set", "--json", *ramp], words)).get("applied", ()))

@@ -10,6 +10,7 @@
  * Requests:
  *
  *      {"set": [{"name": "controller.kp", "value": 0.2}, ...]}
+ *      {"set": [{"name": "motor.resistance_ohm", "value": "400mOhm"}]}     with a unit
  *      {"set": [{"name": "reference", "value": 120, "ramp_s": 0.01}]}      only for sources
  *      {"control": "pause" | "resume" | "step" | "stop", "steps": 10}      "steps" defaults to 1
  *
