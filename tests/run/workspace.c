@@ -85,10 +85,26 @@ static void remove_tree(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* A result's copy is written/SUITE.TEST.PROCESS-NUMBER.NAME. What is wrong with one is said as of a
+ * test that failed, and anything else as it is. */
+static void say_misfit(const char *said)
+{
+    char suite[100], test[200], rest[700];
+    const char *name = strstr(said, "/written/");
+
+    if (name &&
+        sscanf(name, "/written/%99[^.].%199[^.].%*[0-9-].%699[^\n]", suite, test, rest) == 3)
+        fprintf(stderr, "  FAILED: %s/%s: its result does not fit the schema: %s\n", suite, test,
+                rest);
+    else
+        fputs(said, stderr);
+}
+
 /* All results that the tests' runs have written fit their schemas. */
 static bool results_fit(const char *folder, const char *name)
 {
-    char line[1000];
+    char line[1000], said[2000];
+    FILE *misfits;
 
     snprintf(line, sizeof line,
              "export NODE_PATH=/usr/share/nodejs; '%s/hiloco' schema %s >'%s/schema.json' && "
@@ -97,7 +113,10 @@ static bool results_fit(const char *folder, const char *name)
              "node tests/schema/validate.js '%s/schema.json' {} +; }",
              getenv("HILOCO_BUILD") ? getenv("HILOCO_BUILD") : "build", name, folder, folder, name,
              folder);
-    return system(line) == 0;
+    misfits = popen(line, "r");
+    while (misfits && fgets(said, sizeof said, misfits))
+        say_misfit(said);
+    return misfits && pclose(misfits) == 0;
 }
 
 ReportHook(POST_ALL)(struct criterion_global_stats *stats)
@@ -167,7 +186,8 @@ static int keep_results(const char *path, const struct stat *status, int type, s
     (void)status;
     if (type != FTW_F || (strcmp(name, "summary.json") != 0 && strcmp(name, "sweep.json") != 0))
         return 0;
-    snprintf(copy, sizeof copy, "%s/written/%d-%u.%s", workspace_shared, (int)getpid(), kept++,
+    snprintf(copy, sizeof copy, "%s/written/%s.%s.%d-%u.%s", workspace_shared,
+             criterion_current_test->category, criterion_current_test->name, (int)getpid(), kept++,
              name);
     return link(path, copy) == 0 ? 0 : -1;
 }

@@ -17,7 +17,9 @@ const Ajv = require('ajv');
 const yaml = require('js-yaml');
 
 const [schema, ...rest] = process.argv.slice(2);
-const read = (file) => yaml.load(fs.readFileSync(file, 'utf8'), { schema: yaml.CORE_SCHEMA });
+const text_of = (file) => fs.readFileSync(file, 'utf8');
+const read = (file) => file.endsWith('.json') ? JSON.parse(text_of(file))
+    : yaml.load(text_of(file), { schema: yaml.CORE_SCHEMA });
 const fits = new Ajv({ allErrors: true, jsonPointers: true }).compile(read(schema));
 let failures = 0;
 
