@@ -126,6 +126,14 @@ static int adc_step(void *self, uint64_t t_ns, const double *in, double *out)
     return 0;
 }
 
+static void adc_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct adc *p = self;
+
+    each(arg, &p->input, 1);
+    each(arg, &p->filtered, 1);
+}
+
 static const struct hil_quantity adc_parameters[] = {
     {"bits", "", 12, 1, 32, HIL_WHOLE, "how many bits a code has"},
     {"range_min", "", 0, -1e12, 1e12, 0, "value of the first code"},
@@ -160,5 +168,6 @@ const struct hil_model model_adc = {
     .create = adc_create,
     .step = adc_step,
     .destroy = instance_destroy,
+    .numbers = adc_numbers,
     .tune = adc_tune,
 };

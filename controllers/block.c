@@ -51,3 +51,10 @@ int block_tune(void *self, uint32_t place, double value)
     b->parameters[place] = value;
     return 0;
 }
+
+void block_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct block *b = self;
+
+    each(arg, &b->held, 1);
+}

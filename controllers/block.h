@@ -19,14 +19,16 @@ struct block {
     uint32_t width;
     double period_s;
     double parameters[BLOCK_PARAMETERS];
-    double memory[2];
-    bool begun; /* a step has been made, so the memory counts */
+    double memory[2]; /* what was decided or counted */
+    double held;      /* a signal */
+    bool begun;       /* a step has been made, so the memory counts */
 };
 
 /* Parameters that are called lower_... and upper_... must be in that order. Returns 0, -EDOM or
  * -ENOMEM. */
 int block_create(void **self, const struct hil_config *config);
 int block_tune(void *self, uint32_t place, double value);
+void block_numbers(void *self, hil_numbers_fn *each, void *arg);
 
 /* A row of an ordinary signal. */
 #define BLOCK_INPUT(name, doc)                                                                     \
@@ -52,6 +54,7 @@ int block_tune(void *self, uint32_t place, double value);
                                             .create = block_create,                                \
                                             .step = name_##_step,                                  \
                                             .destroy = instance_destroy,                           \
+                                            .numbers = block_numbers,                              \
                                             __VA_ARGS__}
 #define BLOCK_TUNABLE(parameters_) .parameters = HIL_QUANTITIES(parameters_), .tune = block_tune
 

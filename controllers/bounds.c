@@ -51,11 +51,11 @@ static int rate_limiter_step(void *self, uint64_t t_ns, const double *in, double
 {
     struct block *b = self;
     const double rise = b->parameters[0] * b->period_s, fall = b->parameters[1] * b->period_s;
-    const double before = b->begun ? b->memory[0] : in[0];
+    const double before = b->begun ? b->held : in[0];
 
     (void)t_ns;
     out[0] = least_within(in[0], before - fall, before + rise);
-    b->memory[0] = out[0];
+    b->held = out[0];
     b->begun = true;
     return 0;
 }

@@ -78,4 +78,5 @@ const struct hil_model model_chirp = {
     .create = chirp_create,
     .step = chirp_step,
     .destroy = instance_destroy,
+    .numbers = instance_no_numbers,
 };

@@ -43,6 +43,13 @@ static int delay_step(void *self, uint64_t t_ns, const double *in, double *out)
     return 0;
 }
 
+static void delay_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct delay *p = self;
+
+    each(arg, p->values, p->steps);
+}
+
 static const struct hil_quantity delay_parameters[] = {
     {"steps", "", 1, 0, DELAY_STEPS_MAX, HIL_WHOLE, "how many steps before"},
     {"initial", "", 0, -1e12, 1e12, 0, "the output until then"},
@@ -69,4 +76,5 @@ const struct hil_model model_delay = {
     .create = delay_create,
     .step = delay_step,
     .destroy = instance_destroy,
+    .numbers = delay_numbers,
 };

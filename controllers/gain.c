@@ -66,5 +66,6 @@ const struct hil_model model_gain = {
     .create = gain_create,
     .step = gain_step,
     .destroy = instance_destroy,
+    .numbers = instance_no_numbers,
     .tune = gain_tune,
 };

@@ -43,5 +43,6 @@ const struct hil_model model_generic_pi = {
     .create = generic_pi_create,
     .step = pid_law_step,
     .destroy = instance_destroy,
+    .numbers = pid_law_numbers,
     .tune = generic_pi_tune,
 };

@@ -51,5 +51,6 @@ const struct hil_model model_generic_pid = {
     .create = generic_pid_create,
     .step = pid_law_step,
     .destroy = instance_destroy,
+    .numbers = pid_law_numbers,
     .tune = generic_pid_tune,
 };

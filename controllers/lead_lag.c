@@ -63,6 +63,14 @@ static int lead_lag_step(void *self, uint64_t t_ns, const double *in, double *ou
     return 0;
 }
 
+static void lead_lag_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct lead_lag *p = self;
+
+    each(arg, &p->input, 1);
+    each(arg, &p->output, 1);
+}
+
 static const struct hil_quantity lead_lag_parameters[] = {
     {"gain", "", 1, -1e12, 1e12, HIL_TUNABLE, "gain at low frequencies"},
     {"lead_s", "s", 1e-3, 0, 1e3, HIL_TUNABLE, "time constant of the zero"},
@@ -90,5 +98,6 @@ const struct hil_model model_lead_lag = {
     .create = lead_lag_create,
     .step = lead_lag_step,
     .destroy = instance_destroy,
+    .numbers = lead_lag_numbers,
     .tune = lead_lag_tune,
 };

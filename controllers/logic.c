@@ -33,9 +33,9 @@ static int sample_and_hold_step(void *self, uint64_t t_ns, const double *in, dou
 
     (void)t_ns;
     if (!b->begun || !is_on(in[1]))
-        b->memory[0] = in[0];
+        b->held = in[0];
     b->begun = true;
-    out[0] = b->memory[0];
+    out[0] = b->held;
     return 0;
 }
 

@@ -84,4 +84,5 @@ const struct hil_model model_lookup = {
     .create = lookup_create,
     .step = lookup_step,
     .destroy = instance_destroy,
+    .numbers = instance_no_numbers,
 };

@@ -41,6 +41,13 @@ static int moving_average_step(void *self, uint64_t t_ns, const double *in, doub
     return 0;
 }
 
+static void moving_average_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct moving_average *p = self;
+
+    each(arg, p->values, p->samples);
+}
+
 static const struct hil_quantity moving_average_parameters[] = {
     {"samples", "", 8, 1, MOVING_AVERAGE_MAX, HIL_WHOLE, "how many inputs"},
 };
@@ -66,4 +73,5 @@ const struct hil_model model_moving_average = {
     .create = moving_average_create,
     .step = moving_average_step,
     .destroy = instance_destroy,
+    .numbers = moving_average_numbers,
 };

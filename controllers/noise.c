@@ -89,5 +89,6 @@ const struct hil_model model_noise = {
     .create = noise_create,
     .step = noise_step,
     .destroy = instance_destroy,
+    .numbers = instance_no_numbers,
     .tune = noise_tune,
 };

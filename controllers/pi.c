@@ -44,5 +44,6 @@ const struct hil_model model_pi = {
     .create = pi_create,
     .step = pid_law_step_enable,
     .destroy = instance_destroy,
+    .numbers = pid_law_numbers,
     .tune = pi_tune,
 };

@@ -43,5 +43,6 @@ const struct hil_model model_pid = {
     .create = pid_create,
     .step = pid_law_step_enable,
     .destroy = instance_destroy,
+    .numbers = pid_law_numbers,
     .tune = pid_tune,
 };

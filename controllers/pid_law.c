@@ -104,3 +104,12 @@ void pid_law_step_enable_row(void *const *selves, unsigned count, const double *
         out[DUTY_ENABLE] = 1;
     }
 }
+
+void pid_law_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct pid_law *law = self;
+
+    each(arg, &law->integral.value, 1);
+    each(arg, &law->derivative, 1);
+    each(arg, &law->y_before, 1);
+}

@@ -51,4 +51,6 @@ enum pid_number {
 };
 int pid_law_tune(void *self, enum pid_number number, double value);
 
+void pid_law_numbers(void *self, hil_numbers_fn *each, void *arg);
+
 #endif

@@ -60,6 +60,14 @@ static int pll_step(void *self, uint64_t t_ns, const double *in, double *out)
     return 0;
 }
 
+static void pll_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct pll *p = self;
+
+    each(arg, &p->angle, 1);
+    each(arg, &p->integral, 1);
+}
+
 static const struct hil_quantity pll_parameters[] = {
     {"centre_frequency_hz", "Hz", 50, -1e6, 1e6, 0, "where it begins"},
     {"kp_per_s", "1/s", 178, 0, 1e9, 0, "proportional gain"},
@@ -93,4 +101,5 @@ const struct hil_model model_pll = {
     .create = pll_create,
     .step = pll_step,
     .destroy = instance_destroy,
+    .numbers = pll_numbers,
 };

@@ -79,4 +79,5 @@ const struct hil_model model_prbs = {
     .create = prbs_create,
     .step = prbs_step,
     .destroy = instance_destroy,
+    .numbers = instance_no_numbers,
 };

@@ -70,4 +70,5 @@ const struct hil_model model_quantiser = {
     .create = quantiser_create,
     .step = quantiser_step,
     .destroy = instance_destroy,
+    .numbers = instance_no_numbers,
 };

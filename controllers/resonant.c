@@ -54,6 +54,14 @@ static int resonant_step(void *self, uint64_t t_ns, const double *in, double *ou
     return 0;
 }
 
+static void resonant_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct resonant *p = self;
+
+    each(arg, &p->s1, 1);
+    each(arg, &p->s2, 1);
+}
+
 static const struct hil_quantity resonant_parameters[] = {
     {"kp", "", 1, -1e12, 1e12, 0, "proportional gain"},
     {"kr", "", 10, -1e12, 1e12, 0, "further gain at the frequency"},
@@ -83,4 +91,5 @@ const struct hil_model model_resonant = {
     .create = resonant_create,
     .step = resonant_step,
     .destroy = instance_destroy,
+    .numbers = resonant_numbers,
 };

@@ -73,5 +73,6 @@ const struct hil_model model_saturation = {
     .create = saturation_create,
     .step = saturation_step,
     .destroy = instance_destroy,
+    .numbers = instance_no_numbers,
     .tune = saturation_tune,
 };

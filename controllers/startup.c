@@ -126,5 +126,6 @@ const struct hil_model model_startup = {
     .create = startup_create,
     .step = startup_step,
     .destroy = instance_destroy,
+    .numbers = instance_no_numbers,
     .tune = startup_tune,
 };

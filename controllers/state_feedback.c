@@ -64,6 +64,13 @@ static int state_feedback_step(void *self, uint64_t t_ns, const double *in, doub
 }
 
 /* The defaults damp the reference buck at controller periods of 10 to 40 us. */
+static void state_feedback_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct state_feedback *p = self;
+
+    each(arg, &p->integral.value, 1);
+}
+
 static const struct hil_quantity state_feedback_parameters[] = {
     {"k_voltage_per_v", "1/V", 0.008, -1e6, 1e6, HIL_TUNABLE, "feedback of the voltage"},
     {"k_current_per_a", "1/A", 0.008, -1e6, 1e6, HIL_TUNABLE, "feedback of the inductor current"},
@@ -84,5 +91,6 @@ const struct hil_model model_state_feedback = {
     .create = state_feedback_create,
     .step = state_feedback_step,
     .destroy = instance_destroy,
+    .numbers = state_feedback_numbers,
     .tune = state_feedback_tune,
 };

@@ -61,4 +61,5 @@ const struct hil_model model_sum = {
     .create = sum_create,
     .step = sum_step,
     .destroy = instance_destroy,
+    .numbers = instance_no_numbers,
 };

@@ -98,4 +98,5 @@ const struct hil_model model_three_phase = {
     .create = three_phase_create,
     .step = three_phase_step,
     .destroy = instance_destroy,
+    .numbers = instance_no_numbers,
 };

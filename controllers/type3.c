@@ -110,6 +110,14 @@ static int type3_step(void *self, uint64_t t_ns, const double *in, double *out)
     return 0;
 }
 
+static void type3_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct type3 *p = self;
+
+    each(arg, p->error, ORDER + 1);
+    each(arg, p->duty, ORDER + 1);
+}
+
 static const struct hil_quantity type3_parameters[] = {
     {"kc_per_v_s", "1/(V s)", 140, 0, 1e9, HIL_TUNABLE, "gain of the integrator"},
     {"zero1_rad_per_s", "rad/s", 4900, 1e-3, 1e12, HIL_TUNABLE, "first zero"},
@@ -132,5 +140,6 @@ const struct hil_model model_type3 = {
     .create = type3_create,
     .step = type3_step,
     .destroy = instance_destroy,
+    .numbers = type3_numbers,
     .tune = type3_tune,
 };

@@ -22,6 +22,8 @@ static const char help[] =
     "  test SCENARIO...  run several scenarios, and report which kept their limits\n"
     "  sweep SCENARIO    run a scenario once for each of several values\n"
     "  bode SCENARIO     measure the frequency response of a loop, and its margins\n"
+    "  linearize SCENARIO\n"
+    "                    make its small-signal model: eigenvalues, damping, longest stable period\n"
     "  top [RUN]         watch a run in the terminal\n"
     "  scope [RUN]       watch its signals in a browser, as on an oscilloscope\n"
     "  set RUN NAME=VALUE...\n"
@@ -52,18 +54,31 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", hil_command_run},         {"test", hil_command_test},
-    {"sweep", hil_command_sweep},     {"plot", hil_command_plot},
-    {"export", hil_command_export},   {"check", hil_command_check},
-    {"models", hil_command_models},   {"doctor", hil_command_doctor},
-    {"top", hil_command_top},         {"trace", hil_command_trace},
-    {"recover", hil_command_recover}, {"export-fmu", hil_command_export_fmu},
-    {"node", hil_command_node},       {"compare", hil_command_compare},
-    {"report", hil_command_report},   {"scope", hil_command_scope},
-    {"set", hil_command_set},         {"control", hil_command_control},
-    {"merge", hil_command_merge},     {"convert", hil_command_convert},
-    {"bode", hil_command_bode},       {"schema", hil_command_schema},
-    {"new", hil_command_new},         {"wrap", hil_command_wrap},
+    {"run", hil_command_run},
+    {"test", hil_command_test},
+    {"sweep", hil_command_sweep},
+    {"plot", hil_command_plot},
+    {"export", hil_command_export},
+    {"check", hil_command_check},
+    {"models", hil_command_models},
+    {"doctor", hil_command_doctor},
+    {"top", hil_command_top},
+    {"trace", hil_command_trace},
+    {"recover", hil_command_recover},
+    {"export-fmu", hil_command_export_fmu},
+    {"node", hil_command_node},
+    {"compare", hil_command_compare},
+    {"report", hil_command_report},
+    {"scope", hil_command_scope},
+    {"set", hil_command_set},
+    {"control", hil_command_control},
+    {"merge", hil_command_merge},
+    {"convert", hil_command_convert},
+    {"bode", hil_command_bode},
+    {"schema", hil_command_schema},
+    {"new", hil_command_new},
+    {"wrap", hil_command_wrap},
+    {"linearize", hil_command_linearize},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

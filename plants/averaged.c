@@ -121,3 +121,10 @@ int averaged_tune(void *self, uint32_t place, double value)
         averaged_sample(p, p->source, p->feeding, p->load_ohm);
     return rc;
 }
+
+void averaged_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct averaged *p = self;
+
+    each(arg, p->x, CIRCUIT_STATES);
+}

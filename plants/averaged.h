@@ -18,5 +18,6 @@ int averaged_create(void **self, const struct circuit_topology *topology,
 int averaged_output(const void *self, const double *in, double *out);
 int averaged_step(void *self, uint64_t t_ns, const double *in, double *out);
 int averaged_tune(void *self, uint32_t place, double value);
+void averaged_numbers(void *self, hil_numbers_fn *each, void *arg);
 
 #endif

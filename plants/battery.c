@@ -162,6 +162,15 @@ static int battery_step(void *self, uint64_t t_ns, const double *in, double *out
     return battery_output(self, in, out);
 }
 
+static void battery_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct battery *p = self;
+
+    each(arg, &p->charge, 1);
+    each(arg, &p->pairs[0].v, 1);
+    each(arg, &p->pairs[1].v, 1);
+}
+
 static const struct hil_quantity battery_parameters[] = {
     {"capacity_ah", "Ah", 5, 1e-6, 1e6, HIL_TUNABLE | HIL_SPREAD, "charge of the full battery"},
     {"empty_v", "V", 36, 0, 1e5, HIL_TUNABLE, "open-circuit voltage when it is empty"},
@@ -204,5 +213,6 @@ const struct hil_model model_battery = {
     .output = battery_output,
     .step = battery_step,
     .destroy = instance_destroy,
+    .numbers = battery_numbers,
     .tune = battery_tune,
 };

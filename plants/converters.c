@@ -7,7 +7,7 @@
 #include "models.h"
 #include "switched.h"
 
-#define CONVERTER(name_, output_, step_, tune_, rows_, doc_)                                       \
+#define CONVERTER(name_, output_, step_, tune_, numbers_, rows_, doc_)                             \
     const struct hil_model model_##name_ = {                                                       \
         .abi = HIL_MODEL_ABI,                                                                      \
         .size = sizeof(struct hil_model),                                                          \
@@ -24,6 +24,7 @@
         .step = step_,                                                                             \
         .destroy = instance_destroy,                                                               \
         .tune = tune_,                                                                             \
+        .numbers = numbers_,                                                                       \
     };
 
 #define AVERAGED(name_, topology_, doc_)                                                           \
@@ -31,15 +32,15 @@
     {                                                                                              \
         return averaged_create(self, &topology_, config);                                          \
     }                                                                                              \
-    CONVERTER(name_, averaged_output, averaged_step, averaged_tune, CIRCUIT_SWITCHING_FREQUENCY,   \
-              doc_)
+    CONVERTER(name_, averaged_output, averaged_step, averaged_tune, averaged_numbers,              \
+              CIRCUIT_SWITCHING_FREQUENCY, doc_)
 
 #define SWITCHED(name_, topology_, rectifier_, rows_, doc_)                                        \
     static int name_##_create(void **self, const struct hil_config *config)                        \
     {                                                                                              \
         return switched_create(self, &topology_, rectifier_, config);                              \
     }                                                                                              \
-    CONVERTER(name_, switched_output, switched_step, switched_tune, rows_, doc_)
+    CONVERTER(name_, switched_output, switched_step, switched_tune, switched_numbers, rows_, doc_)
 
 /* clang-format off */
 AVERAGED(buck, circuit_buck,

@@ -84,6 +84,13 @@ static int dc_motor_step(void *self, uint64_t t_ns, const double *in, double *ou
     return dc_motor_output(self, in, out);
 }
 
+static void dc_motor_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct dc_motor *p = self;
+
+    each(arg, p->x, DC_MOTOR_STATES);
+}
+
 static const struct hil_quantity dc_motor_parameters[] = {
     {"resistance_ohm", "Ohm", 1, 1e-6, 1e6, HIL_TUNABLE | HIL_SPREAD, "of the armature"},
     {"inductance_h", "H", 1e-3, 1e-9, 1e3, HIL_TUNABLE | HIL_SPREAD, "of the armature"},
@@ -127,5 +134,6 @@ const struct hil_model model_dc_motor = {
     .output = dc_motor_output,
     .step = dc_motor_step,
     .destroy = instance_destroy,
+    .numbers = dc_motor_numbers,
     .tune = dc_motor_tune,
 };

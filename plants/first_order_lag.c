@@ -57,6 +57,13 @@ static int first_order_lag_step(void *self, uint64_t t_ns, const double *in, dou
     return first_order_lag_output(self, in, out);
 }
 
+static void first_order_lag_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct first_order_lag *p = self;
+
+    each(arg, &p->x, 1);
+}
+
 static const struct hil_quantity first_order_lag_parameters[] = {
     {"gain", "", 1, -1e12, 1e12, HIL_TUNABLE, "gain at rest"},
     {"time_constant_s", "s", 1e-3, 1e-9, 1e6, HIL_TUNABLE, "time constant"},
@@ -89,5 +96,6 @@ const struct hil_model model_first_order_lag = {
     .output = first_order_lag_output,
     .step = first_order_lag_step,
     .destroy = instance_destroy,
+    .numbers = first_order_lag_numbers,
     .tune = first_order_lag_tune,
 };

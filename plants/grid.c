@@ -109,6 +109,14 @@ static int grid_step(void *self, uint64_t t_ns, const double *in, double *out)
     return grid_output(self, in, out);
 }
 
+static void grid_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct grid *p = self;
+
+    each(arg, (double *)&p->current, 2);
+    each(arg, &p->angle, 1);
+}
+
 static const struct hil_quantity grid_parameters[] = {
     {"resistance_ohm", "Ohm", 0.05, 1e-9, 1e6, HIL_TUNABLE | HIL_SPREAD, "of a phase of the grid"},
     {"inductance_h", "H", 2e-4, 0, 1e3, HIL_TUNABLE | HIL_SPREAD, "of a phase of the grid"},
@@ -158,5 +166,6 @@ const struct hil_model model_grid = {
     .output = grid_output,
     .step = grid_step,
     .destroy = instance_destroy,
+    .numbers = grid_numbers,
     .tune = grid_tune,
 };

@@ -148,6 +148,13 @@ static int induction_step(void *self, uint64_t t_ns, const double *in, double *o
     return induction_output(self, in, out);
 }
 
+static void induction_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct induction *p = self;
+
+    each(arg, p->x, IM_STATES);
+}
+
 static const struct hil_quantity induction_parameters[] = {
     {"stator_resistance_ohm", "Ohm", 0.435, 1e-6, 1e6, HIL_TUNABLE | HIL_SPREAD, "of a phase"},
     {"rotor_resistance_ohm", "Ohm", 0.816, 1e-6, 1e6, HIL_TUNABLE | HIL_SPREAD,
@@ -203,5 +210,6 @@ const struct hil_model model_induction_machine = {
     .output = induction_output,
     .step = induction_step,
     .destroy = instance_destroy,
+    .numbers = induction_numbers,
     .tune = induction_tune,
 };

@@ -25,3 +25,10 @@ void instance_destroy(void *self)
 {
     free(self);
 }
+
+void instance_no_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    (void)self;
+    (void)each;
+    (void)arg;
+}

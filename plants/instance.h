@@ -10,4 +10,7 @@ int instance_create(void **self, const struct hil_config *config, size_t size);
 
 void instance_destroy(void *self);
 
+/* The numbers() of a model without a state. */
+void instance_no_numbers(void *self, hil_numbers_fn *each, void *arg);
+
 #endif

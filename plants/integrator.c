@@ -37,6 +37,13 @@ static int integrator_step(void *self, uint64_t t_ns, const double *in, double *
     return integrator_output(self, in, out);
 }
 
+static void integrator_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct integrator *p = self;
+
+    each(arg, &p->x, 1);
+}
+
 static const struct hil_quantity integrator_parameters[] = {
     {"gain_per_s", "1/s", 1, -1e12, 1e12, 0, "what the input is multiplied by"},
 };
@@ -68,4 +75,5 @@ const struct hil_model model_integrator = {
     .output = integrator_output,
     .step = integrator_step,
     .destroy = instance_destroy,
+    .numbers = integrator_numbers,
 };

@@ -139,6 +139,9 @@ struct hil_config {
     struct hil_counts *counts; /* valid until destroy(); NULL: nobody listens */
 };
 
+/* Takes `count` consecutive numbers. */
+typedef void hil_numbers_fn(void *arg, double *first, uint32_t count);
+
 enum hil_model_kind {
     HIL_CONTINUOUS = 1, /* advances over the interval that ends now, with its inputs held */
     HIL_SAMPLED = 2,    /* computes at an instant from the newest inputs */
@@ -194,6 +197,14 @@ struct hil_model {
      */
     int64_t (*save)(const void *self, void *bytes, size_t size);
     int (*restore)(void *self, const void *bytes, size_t size);
+
+    /*
+     * Calls each(arg, ...) with the numbers that the state consists of, always in the same order,
+     * so that each can be read, and be changed a little between two steps. What only counts or
+     * decides, such as a step's number, is not among them. A model without a state calls nothing.
+     * Linear models of a loop need it (hiloco linearize).
+     */
+    void (*numbers)(void *self, hil_numbers_fn *each, void *arg);
 };
 
 /* A shared library that is a model exports one descriptor of this name. A scenario then names the

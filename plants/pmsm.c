@@ -241,6 +241,13 @@ static int pmsm_step(void *self, uint64_t t_ns, const double *in, double *out)
     return pmsm_output(self, in, out);
 }
 
+static void pmsm_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct pmsm *p = self;
+
+    each(arg, p->x, PMSM_STATES);
+}
+
 static const struct hil_quantity pmsm_parameters[] = {
     {"resistance_ohm", "Ohm", 0.5, 1e-6, 1e6, HIL_TUNABLE | HIL_SPREAD, "of a phase"},
     {"d_inductance_h", "H", 1e-3, 1e-9, 1e3, HIL_TUNABLE | HIL_SPREAD, "along the magnets"},
@@ -300,6 +307,7 @@ const struct hil_model model_pmsm = {
     .output = pmsm_output,
     .step = pmsm_step,
     .destroy = instance_destroy,
+    .numbers = pmsm_numbers,
     .tune = pmsm_tune,
 };
 
@@ -318,5 +326,6 @@ const struct hil_model model_pmsm_stator = {
     .output = pmsm_output,
     .step = pmsm_step,
     .destroy = instance_destroy,
+    .numbers = pmsm_numbers,
     .tune = pmsm_tune,
 };

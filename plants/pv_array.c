@@ -140,6 +140,13 @@ static int pv_step(void *self, uint64_t t_ns, const double *in, double *out)
     return pv_output(self, in, out);
 }
 
+static void pv_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct pv *p = self;
+
+    each(arg, &p->diode_v, 1);
+}
+
 static const struct hil_quantity pv_parameters[] = {
     {"short_circuit_a", "A", 8.21, 1e-6, 1e6, HIL_TUNABLE | HIL_SPREAD,
      "at 1000 W/m2 and 25 degrees Celsius"},
@@ -184,5 +191,6 @@ const struct hil_model model_pv_array = {
     .output = pv_output,
     .step = pv_step,
     .destroy = instance_destroy,
+    .numbers = pv_numbers,
     .tune = pv_tune,
 };

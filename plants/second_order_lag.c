@@ -82,6 +82,13 @@ static int second_order_lag_step(void *self, uint64_t t_ns, const double *in, do
     return second_order_lag_output(self, in, out);
 }
 
+static void second_order_lag_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct second_order_lag *p = self;
+
+    each(arg, p->x, 2);
+}
+
 static const struct hil_quantity second_order_lag_parameters[] = {
     {"gain", "", 1, -1e12, 1e12, HIL_TUNABLE, "gain at rest"},
     {"frequency_rad_per_s", "rad/s", 1000, 1e-6, 1e9, HIL_TUNABLE, "natural frequency"},
@@ -116,5 +123,6 @@ const struct hil_model model_second_order_lag = {
     .output = second_order_lag_output,
     .step = second_order_lag_step,
     .destroy = instance_destroy,
+    .numbers = second_order_lag_numbers,
     .tune = second_order_lag_tune,
 };

@@ -131,6 +131,13 @@ static int series_bucks_step(void *self, uint64_t t_ns, const double *in, double
     return rc;
 }
 
+static void series_bucks_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct series_bucks *p = self;
+
+    each(arg, p->x, 2 * p->string.n);
+}
+
 static const struct hil_quantity series_bucks_parameters[] = {
     {"inductance_h", "H", 47e-6, 1e-9, 1, HIL_WIDE | HIL_SPREAD, "inductance"},
     {"capacitance_f", "F", 470e-6, 1e-9, 1, HIL_WIDE | HIL_SPREAD, "capacitance"},
@@ -171,4 +178,5 @@ const struct hil_model model_series_bucks = {
     .output = series_bucks_output,
     .step = series_bucks_step,
     .destroy = instance_destroy,
+    .numbers = series_bucks_numbers,
 };

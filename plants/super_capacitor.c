@@ -100,6 +100,13 @@ static int super_step(void *self, uint64_t t_ns, const double *in, double *out)
     return super_output(self, in, out);
 }
 
+static void super_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct super_capacitor *p = self;
+
+    each(arg, p->x, SC_STATES);
+}
+
 static const struct hil_quantity super_parameters[] = {
     {"capacitance_f", "F", 270, 1e-6, 1e6, HIL_TUNABLE | HIL_SPREAD, "of the fast branch at 0 V"},
     {"capacitance_f_per_v", "F/V", 190, 0, 1e6, HIL_TUNABLE | HIL_SPREAD,
@@ -140,5 +147,6 @@ const struct hil_model model_super_capacitor = {
     .output = super_output,
     .step = super_step,
     .destroy = instance_destroy,
+    .numbers = super_numbers,
     .tune = super_tune,
 };

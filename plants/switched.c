@@ -162,3 +162,11 @@ int switched_step(void *self, uint64_t t_ns, const double *in, double *out)
     }
     return switched_output(self, in, out);
 }
+
+void switched_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct switched *p = self;
+
+    each(arg, p->x, CIRCUIT_STATES);
+    each(arg, &p->on_s, 1);
+}

@@ -30,5 +30,6 @@ int switched_create(void **self, const struct circuit_topology *topology,
 int switched_output(const void *self, const double *in, double *out);
 int switched_step(void *self, uint64_t t_ns, const double *in, double *out);
 int switched_tune(void *self, uint32_t place, double value);
+void switched_numbers(void *self, hil_numbers_fn *each, void *arg);
 
 #endif

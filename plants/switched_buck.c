@@ -174,6 +174,14 @@ static int switched_buck_tune(void *self, uint32_t place, double value)
     return rc;
 }
 
+static void switched_buck_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    struct switched_buck *p = self;
+
+    each(arg, p->x, CIRCUIT_STATES);
+    each(arg, &p->duty, 1);
+}
+
 const struct hil_model model_switched_buck = {
     .abi = HIL_MODEL_ABI,
     .size = sizeof(struct hil_model),
@@ -189,5 +197,6 @@ const struct hil_model model_switched_buck = {
     .output = switched_buck_output,
     .step = switched_buck_step,
     .destroy = instance_destroy,
+    .numbers = switched_buck_numbers,
     .tune = switched_buck_tune,
 };

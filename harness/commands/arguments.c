@@ -43,7 +43,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_DOCTOR, {"strict", no_argument, NULL, 'S'}},
     {HIL_TAKES_DOCTOR, {"capacity", no_argument, NULL, 'K'}},
     {HIL_TAKES_DOCTOR | HIL_TAKES_RUN | HIL_TAKES_CHANGES | HIL_TAKES_CONTROL |
-         HIL_TAKES_TOLERANCE | HIL_TAKES_BODE,
+         HIL_TAKES_TOLERANCE | HIL_TAKES_BODE | HIL_TAKES_LINEARIZE,
      {"json", no_argument, NULL, 'J'}},
     {HIL_TAKES_DOCTOR, {"root", required_argument, NULL, 'R'}},
     {HIL_TAKES_RUN, {"interval", required_argument, NULL, 'I'}},
@@ -68,9 +68,10 @@ static const struct choice choices[] = {
     {HIL_TAKES_BODE, {"to", required_argument, NULL, 12}},
     {HIL_TAKES_BODE, {"points", required_argument, NULL, 13}},
     {HIL_TAKES_BODE, {"amplitude", required_argument, NULL, 14}},
-    {HIL_TAKES_BODE, {"start", required_argument, NULL, 15}},
+    {HIL_TAKES_BODE | HIL_TAKES_LINEARIZE, {"start", required_argument, NULL, 15}},
     {HIL_TAKES_BODE, {"phase-margin", required_argument, NULL, 16}},
     {HIL_TAKES_BODE, {"gain-margin", required_argument, NULL, 17}},
+    {HIL_TAKES_LINEARIZE, {"longest", required_argument, NULL, 19}},
     {HIL_TAKES_HOSTS, {"scope", no_argument, NULL, 'Z'}},
     {HIL_TAKES_CHECK, {"measure", no_argument, NULL, 'E'}},
     {HIL_TAKES_CHECK, {"against", required_argument, NULL, 8}},
@@ -371,6 +372,9 @@ static int take(struct hil_arguments *a, int option)
         return parse_number("phase-margin", optarg, a_number, &a->phase_margin_deg);
     case 17:
         return parse_number("gain-margin", optarg, a_number, &a->gain_margin_db);
+    case 19:
+        a->longest = optarg;
+        return 0;
     case 'Z':
         a->scope = true;
         return 0;

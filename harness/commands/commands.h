@@ -15,6 +15,7 @@ int hil_command_run(int argc, char **argv);
 int hil_command_test(int argc, char **argv);
 int hil_command_sweep(int argc, char **argv);
 int hil_command_bode(int argc, char **argv);
+int hil_command_linearize(int argc, char **argv);
 int hil_command_plot(int argc, char **argv);
 int hil_command_report(int argc, char **argv);
 int hil_command_trace(int argc, char **argv);
@@ -71,6 +72,7 @@ struct hil_arguments {
     const char *capture, *trigger; /* "SIGNAL,..." */
     double hysteresis, before_s, after_s, trigger_wait_s;
     const char *inject, *response; /* signals */
+    const char *longest;           /* an entry of nodes */
     /* Of hiloco bode; negative frequencies, amplitudes and times, and margins that are NAN, are not
      * given. */
     double from_hz, to_hz, amplitude, start_s, phase_margin_deg, gain_margin_db;
@@ -125,9 +127,10 @@ enum {
 /* --inject, --response, --from, --to, --points, --amplitude, --start, --phase-margin,
  * --gain-margin,
  * --json */
-#define HIL_TAKES_BODE (UINT64_C(1) << 32)
-#define HIL_TAKES_KIND (UINT64_C(1) << 33) /* --kind */
-#define HIL_TAKES_WRAP (UINT64_C(1) << 34) /* --rates, --period-us */
+#define HIL_TAKES_BODE      (UINT64_C(1) << 32)
+#define HIL_TAKES_KIND      (UINT64_C(1) << 33) /* --kind */
+#define HIL_TAKES_WRAP      (UINT64_C(1) << 34) /* --rates, --period-us */
+#define HIL_TAKES_LINEARIZE (UINT64_C(1) << 35) /* --start, --longest, --json */
 
 /*
  * Parses a command line with one positional argument, or one or two with HIL_TAKES_NODES. An

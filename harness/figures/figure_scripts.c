@@ -13,6 +13,7 @@ EMBED(script_series_beside, "traces/series-beside.gp");
 EMBED(script_series_round_trip, "traces/series-round-trip.gp");
 EMBED(script_series_map, "traces/series-map.gp");
 EMBED(script_run_bode, "traces/run-bode.gp");
+EMBED(script_run_poles, "traces/run-poles.gp");
 EMBED(script_run_measure, "traces/run-measure.gp");
 EMBED(script_run_array, "traces/run-array.gp");
 EMBED(script_run_node, "traces/run-node.gp");
@@ -28,6 +29,7 @@ static const struct {
 } scripts[] = {
     {"style.gp", script_style},
     {"run-bode.gp", script_run_bode},
+    {"run-poles.gp", script_run_poles},
     {"run-compare.gp", script_run_compare},
     {"series-panels.gp", script_series_panels},
     {"series-grid.gp", script_series_grid},

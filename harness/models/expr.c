@@ -283,6 +283,7 @@ static int expr_load(struct hil_loaded *made, const struct hil_said *said)
         .create = expr_create,
         .step = expr_step,
         .destroy = instance_destroy,
+        .numbers = instance_no_numbers,
         .tune = expr_tune,
     };
     int rc =

@@ -137,6 +137,7 @@ static int table_tables(struct table_model *m, const struct hil_said *said)
         .create = table_create,
         .step = m->file.grid ? table_step_grid : table_step,
         .destroy = instance_destroy,
+        .numbers = instance_no_numbers,
     };
     return 0;
 }

@@ -192,6 +192,13 @@ static int faulted_tune(void *self, uint32_t place, double value)
     return rc;
 }
 
+static void faulted_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    const struct hil_faulted_part *p = self;
+
+    p->of->numbers(p->self, each, arg);
+}
+
 static void faulted_model(struct hil_faulted_part *p)
 {
     p->model = *p->of;
@@ -203,6 +210,7 @@ static void faulted_model(struct hil_faulted_part *p)
     p->model.tune = p->of->tune ? faulted_tune : NULL;
     p->model.save = NULL;
     p->model.restore = NULL;
+    p->model.numbers = p->of->numbers ? faulted_numbers : NULL;
 }
 
 /* --- opening --------------------------------------------------------------------------------- */

@@ -24,6 +24,8 @@
 /* A level of the run's log that the library does not have: something only worth knowing. */
 enum { HIL_NOTE = LOCO_ERROR + 1 };
 
+struct hil_between; /* virtual_time.h */
+
 /* What the nodes of a run share. */
 struct hil_run {
     const struct hil_scenario *scenario;
@@ -36,6 +38,7 @@ struct hil_run {
     struct hil_machine_clock first_clock, first_clock_after;
     loco_log_fn *log;
     void *log_arg;
+    struct hil_between *between; /* who looks into a run in virtual time; NULL: nobody */
 };
 
 /* Fields that each step touches come first, in the first two cache lines. */

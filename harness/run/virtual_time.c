@@ -110,8 +110,12 @@ static void begin_instant(const struct virtual_executor *v, uint64_t start, uint
     struct hil_state *state = v->run->state;
 
     loco_sim_sleep(v->sim, start + now, v->class);
-    if (v->shared->instant != now)
+    if (v->shared->instant != now) {
+        struct hil_between *between = v->run->between;
         hil_pace_wait(state);
+        if (between && now >= between->at_ns)
+            between->call(between, now);
+    }
     v->shared->instant = now;
     hil_beat(&state->executors[v->run->executor].heartbeat);
 }
@@ -199,6 +203,8 @@ static void executor_body(void *arg)
     uint64_t timeout_ns = SETUP_TIMEOUT_NS + hil_group_meeting_ns(v->run->scenario);
     struct hil_group group;
 
+    if (v->run->between)
+        v->run->between->groups[v->class == SAMPLED_CLASS] = &group;
     v->result = hil_group_start(&group, v->run, v->sim, &v->nodes, timeout_ns);
     if (!v->result) {
         atomic_store(&v->run->state->executors[0].stage, HIL_RUNNING);

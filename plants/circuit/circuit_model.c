@@ -216,6 +216,15 @@ static int64_t component_save(const void *self, void *bytes, size_t size)
     return cir_stage_save(&((const struct component *)self)->circuit->stage, bytes, size);
 }
 
+static void component_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    const struct cir_stage *stage = &((const struct component *)self)->circuit->stage;
+
+    each(arg, stage->w, stage->network->state_count);
+    for (unsigned i = 0; i < stage->network->netlist->unit_count; i++)
+        each(arg, &stage->units[i].duty, 1);
+}
+
 static int component_restore(void *self, const void *bytes, size_t size)
 {
     return cir_stage_restore(&((struct component *)self)->circuit->stage, bytes, size);
@@ -382,6 +391,7 @@ static int name_model(struct cir_model *m, const char *path, const struct cir_sa
         .tune = component_tune,
         .save = component_save,
         .restore = component_restore,
+        .numbers = component_numbers,
     };
     return 0;
 }

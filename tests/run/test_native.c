@@ -2,7 +2,9 @@
  * Models from shared libraries in whole runs: those of docs/examples/model, compiled here against
  * the header as it is installed.
  */
+#include <complex.h>
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,4 +222,28 @@ Test(native, that_fails_is_told_when_the_run_goes_on)
                 "warning: converter[1] (rc): its step failed (Numerical result out of range), at "
                 "0.200050 s (step 4001); the run continues without it");
     cr_expect_eq(number_at(summary_of(in_workspace("out")), "failures.count"), 2);
+}
+
+/* The loop of the examples: dx/dt = (48 d - x) / RC, and an integral law that is a step late. */
+Test(native, a_linear_model_has_the_states_of_libraries)
+{
+    struct ended e = run_command("hiloco linearize %s --json", in_workspace("models/rc.yaml"));
+    json_t *root = json_loads(e.out, 0, NULL);
+
+    expect_status(&e, 0);
+    cr_assert(root, "%s", e.out);
+    const double decay = exp(-100e-6 / 2e-3), per_period = 48 * 0.5 * 100e-6;
+    unsigned slow = 0;
+    for (size_t i = 0; i < json_array_size(json_at(root, "modes")); i++) {
+        json_t *mode = json_array_get(json_at(root, "modes"), i);
+        const double complex z = number_at(mode, "real") + I * number_at(mode, "imaginary");
+        if (cabs(z) < 0.5)
+            continue;
+        slow++;
+        /* the duty of the last step is held for the first half of the period, the next from then */
+        const double half = exp(-50e-6 / 2e-3), late = (1 - half) * half, early = 1 - half;
+        cr_expect_lt(cabs((z - 1) * (z - decay) + per_period * (late / z + early)), 1e-9, "%g %+gi",
+                     creal(z), cimag(z));
+    }
+    cr_expect_eq(slow, 2u);
 }

@@ -24,7 +24,7 @@ Test(models, the_interface_keeps_its_layout)
     cr_expect_eq(sizeof(struct hil_quantity), 56u);
     cr_expect_eq(sizeof(struct hil_quantities), 16u);
     cr_expect_eq(sizeof(struct hil_config), 96u);
-    cr_expect_eq(sizeof(struct hil_model), 160u);
+    cr_expect_eq(sizeof(struct hil_model), 168u);
     cr_expect_eq(offsetof(struct hil_quantity, flags), 40u);
     cr_expect_eq(offsetof(struct hil_config, period_s), 8u);
     cr_expect_eq(offsetof(struct hil_config, log), 32u);

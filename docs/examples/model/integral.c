@@ -60,6 +60,11 @@ static int integral_tune(void *self, uint32_t place, double value)
     return 0;
 }
 
+static void integral_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    each(arg, &((struct integral *)self)->duty, 1);
+}
+
 const struct hil_model hiloco_model = {
     .abi = HIL_MODEL_ABI,
     .size = sizeof(struct hil_model),
@@ -74,4 +79,5 @@ const struct hil_model hiloco_model = {
     .step = integral_step,
     .destroy = free,
     .tune = integral_tune,
+    .numbers = integral_numbers,
 };

@@ -62,6 +62,11 @@ static int rc_step(void *self, uint64_t t_ns, const double *in, double *out)
     return rc_output(self, in, out);
 }
 
+static void rc_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    each(arg, &((struct rc *)self)->voltage_v, 1);
+}
+
 const struct hil_model hiloco_model = {
     .abi = HIL_MODEL_ABI,
     .size = sizeof(struct hil_model),
@@ -77,4 +82,5 @@ const struct hil_model hiloco_model = {
     .output = rc_output,
     .step = rc_step,
     .destroy = free,
+    .numbers = rc_numbers,
 };

@@ -111,12 +111,21 @@ static int native_restore(void *self, const void *bytes, size_t size)
     return c->model->restore(c->self, bytes, size);
 }
 
+static void native_numbers(void *self, hil_numbers_fn *each, void *arg)
+{
+    const struct native_component *c = self;
+
+    c->model->numbers(c->self, each, arg);
+}
+
 /* --- the model -------------------------------------------------------------------------------- */
 
 /* A function that the library's model lacks is missing here, too. */
 int hil_native_open(struct hil_native *n, const char *path, const struct hil_model *original)
 {
-    *n = (struct hil_native){.model = *original, .path = path};
+    *n = (struct hil_native){.path = path};
+    memcpy(&n->model, original,
+           original->size < sizeof n->model ? original->size : sizeof n->model);
     n->model.size = sizeof n->model;
     n->model.create = original->create ? native_create : NULL;
     n->model.output = original->output ? native_output : NULL;
@@ -126,6 +135,7 @@ int hil_native_open(struct hil_native *n, const char *path, const struct hil_mod
     n->model.tune = original->tune ? native_tune : NULL;
     n->model.save = original->save ? native_save : NULL;
     n->model.restore = original->restore ? native_restore : NULL;
+    n->model.numbers = n->model.numbers ? native_numbers : NULL;
     n->image = hil_private_image(path);
     return n->image < 0 ? n->image : 0;
 }

@@ -88,7 +88,7 @@ static int check_signals(const struct hil_model *m, char *text, size_t size)
 /* Checks everything but the tables. */
 static const char *wrong_in_model(const struct hil_model *m)
 {
-    if (m->size < sizeof(struct hil_model))
+    if (m->size < offsetof(struct hil_model, numbers)) /* the first version ended there */
         return "its descriptor is too small";
     if (!m->name || !*m->name || !m->doc)
         return "it has no name or no explanation";
