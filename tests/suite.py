@@ -200,7 +200,7 @@ class Run:
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self.makes = makes_above()
         # The path is short: with what a test adds it is to be a folder where nodes can meet.
-        self.folder = tempfile.mkdtemp(prefix="hl", dir=place_for_files())
+        self.folder = tempfile.mkdtemp(prefix="h", dir=place_for_files())
         os.chmod(self.folder, 0o711)  # some tests are also another user, who needs a way in
         meeting = os.path.join(self.folder, "run")
         os.mkdir(meeting, 0o700)

@@ -1,4 +1,5 @@
-/* Folders and files of a test are in $TMPDIR. tests/run_all makes that, and takes it away. */
+/* Folders and files of a test are in $TMPDIR. tests/run_all makes that, and takes it away. Names are
+ * short, as in such a folder nodes are to meet (tests/suite.py). */
 #ifndef TESTS_TEMPORARY_H
 #define TESTS_TEMPORARY_H
 
@@ -10,7 +11,7 @@ enum { TEMPORARY_SIZE = 64 };
 
 static inline char *temporary_name(char path[TEMPORARY_SIZE])
 {
-    static const char name[] = "/test-XXXXXX";
+    static const char name[] = "/t-XXXXXX";
     const char *folder = getenv("TMPDIR");
 
     if (!folder || strlen(folder) + sizeof name > TEMPORARY_SIZE)
