@@ -1,5 +1,5 @@
-/* Folders and files of a test are in $TMPDIR. tests/run_all makes that, and takes it away. Names are
- * short, as in such a folder nodes are to meet (tests/suite.py). */
+/* Folders and files of a test are in $TMPDIR. tests/run_all makes that, and takes it away. Names
+ * are short, as in such a folder nodes are to meet (tests/suite.py). */
 #ifndef TESTS_TEMPORARY_H
 #define TESTS_TEMPORARY_H
 
