@@ -93,6 +93,9 @@ SCHEMAS := $(if $(findstring --sysroot,$(CC)),,$(patsubst %,$(BUILD)/schema/%.js
 # A page for each command that has none in docs/man.
 PAGES := $(if $(SCHEMAS),$(BUILD)/man/made)
 
+# The documents as they are installed, with a page of each model.
+DOCUMENTS := $(if $(SCHEMAS),$(BUILD)/documents/index.md)
+
 INSTALLED := $(SHARED) $(HIL_SHARED) $(BUILD)/installed/libloco.a $(BUILD)/libloco-sim.a
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -152,6 +155,14 @@ $(PAGES): harness/commands/page.awk $(BUILD)/hiloco
 	        awk -v command=$$c -f $< $(@D)/overview - >$(@D)/hiloco-$$c.1 || exit 1; \
 	done
 	@touch $@
+
+$(DOCUMENTS): docs/site/site.py $(BUILD)/hiloco README.md $(shell find docs -type f)
+	@python3 -B $< $(BUILD) documents
+	@touch $@
+
+# The documents as HTML, with search, and with pages of the commands and functions.
+site: all $(PAGES) | $(BUILD)/packages-installed
+	@python3 -B docs/site/site.py $(BUILD) html
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(NEEDED)
 	@mkdir -p $(@D)
@@ -294,7 +305,7 @@ $(BUILD)/node-bench: docs/examples/node/bench.c $(HIL_SHARED)
 	    -Wl,-rpath,'$$ORIGIN'
 
 install: AT = $(DESTDIR)$(PREFIX)
-install: all $(INSTALLED) $(PAGES)
+install: all $(INSTALLED) $(PAGES) $(DOCUMENTS)
 	install -d $(AT)/bin $(AT)/share/hiloco/configs $(AT)/include/loco/fabric $(AT)/include/loco-sim $(AT)/include/hiloco \
 	    $(AT)/lib/pkgconfig $(AT)/lib/hiloco $(patsubst %,$(AT)/share/man/man%,1 3 7)
 	install $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/loco-conform $(AT)/bin
@@ -331,6 +342,8 @@ install: all $(INSTALLED) $(PAGES)
 	    >$(AT)/lib/pkgconfig/hiloco.pc
 	install -m 644 $(BUILD)/man/*.1 $(AT)/share/man/man1
 	for s in 1 3 7; do install -m 644 docs/man/*.$$s $(AT)/share/man/man$$s || exit 1; done
+	install -d $(AT)/share/doc/hiloco
+	$(if $(DOCUMENTS),cp -r $(BUILD)/documents/. $(AT)/share/doc/hiloco)
 	install -d $(AT)/share/bash-completion/completions $(AT)/share/zsh/vendor-completions
 	install -m 644 harness/completion/hiloco.bash $(AT)/share/bash-completion/completions/hiloco
 	ln -sf hiloco $(AT)/share/bash-completion/completions/controller
@@ -391,6 +404,7 @@ help:
 	@echo "make fuzz       run each fuzzer for SECONDS=$(SECONDS) s, from its corpus in tests/fuzz"
 	@echo "make format     format the sources (format-check: only look)"
 	@echo "make install    install under PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
+	@echo "make site       the documents as HTML, in $(BUILD)/site"
 	@echo "make deb        Debian packages, in $(BUILD)/deb; make test-deb installs them in a bare Debian"
 	@echo "make test-bare  run make run and make test in a bare Debian, from a clean clone of HEAD: before each release"
 	@echo "make test-container build a container image by docs/examples/container, and run scenarios in it"
@@ -400,7 +414,7 @@ help:
 # Not those of the builds below $(BUILD), which may be under way: fuzz, asan, aarch64...
 -include $(shell find $(addprefix $(BUILD)/,obj sim plain) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure test test-unit test-computed test-run test-clock test-soak test-sim test-mutants test-install test-gates \
+.PHONY: all run figure site test-site test test-unit test-computed test-run test-clock test-soak test-sim test-mutants test-install test-gates \
         test-repeat test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb \
         test-bare gates coverage coverage-run soak rivals bench bench-rdma lateness sanitize sanitize-run \
         sanitize-threads fuzz $(FUZZERS:%=fuzz-%) fuzzers format format-check install clean help

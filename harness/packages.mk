@@ -6,6 +6,7 @@ BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5
                   libcomedi-dev libngspice0-dev libzstd-dev zlib1g-dev libmicrohttpd-dev nettle-dev \
                   gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev lttng-tools babeltrace2 zip chromium-headless-shell python3-h5py python3-pytest node-ajv node-js-yaml universal-ctags \
+                  mkdocs mkdocs-material mandoc \
                   clang-tidy codespell shellcheck
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev
@@ -19,7 +20,7 @@ DEB_PACKAGES   := debhelper dh-python dpkg-dev lintian mmdebstrap
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
 # These goals install missing packages. Other goals only list them.
-ifneq ($(filter run test gates coverage test-rdma test-device test-launchers test-aarch64 test-container \
+ifneq ($(filter run site test gates coverage test-rdma test-device test-launchers test-aarch64 test-container \
                 deb test-deb test-bare soak bench bench-rdma lateness sanitize fuzz fuzz-%,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else

@@ -155,7 +155,7 @@ TESTED := all $(TESTS:%=$(BUILD)/test-%) $(BUILD)/libloco-sim.a $(BUILD)/soak $(
 # the longest first. The suites of tests/run are two stages: those by the clock are alone
 # (tests/run/workspace.h). Those of tests/unit are two, as well: some only compute.
 ALONE  := tcp clock unit run
-BESIDE := sim computed gates install mutants soak
+BESIDE := sim computed gates install mutants soak site
 
 COMPUTED := plot|plot_general|circuit_drawn|export_fmu|scenario_hostile|converter_parts|enable|trace_hostile
 
@@ -193,6 +193,10 @@ test-mutants: $(BUILD)/soak $(BUILD)/soak-shm
 # libloco and libhiloco as they are installed.
 test-install: all $(INSTALLED)
 	@tests/install/test_install.sh $(BUILD)
+
+# The documents as a site.
+test-site: all $(PAGES)
+	@tests/site/test_site.sh $(BUILD)
 
 # Suites many times beside a load, to find tests that depend on the machine.
 N ?= 20

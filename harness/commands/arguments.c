@@ -84,6 +84,7 @@ static const struct choice choices[] = {
     {HIL_TAKES_KIND, {"kind", required_argument, NULL, 'k'}},
     {HIL_TAKES_FMU, {"fmi", required_argument, NULL, 'V'}},
     {HIL_TAKES_FMU | HIL_TAKES_WRAP, {"period-us", required_argument, NULL, 'Y'}},
+    {HIL_TAKES_MARKDOWN, {"markdown", no_argument, NULL, 20}},
     {HIL_TAKES_WRAP, {"rates", required_argument, NULL, 18}},
     {HIL_TAKES_FMU, {"width", required_argument, NULL, 'W'}},
     {HIL_TAKES_TRACE, {"trace", optional_argument, NULL, 't'}},
@@ -253,6 +254,9 @@ static int take(struct hil_arguments *a, int option)
         return 0;
     case 18:
         a->rates = optarg;
+        return 0;
+    case 20:
+        a->markdown = true;
         return 0;
     case 'o':
         a->out = optarg;

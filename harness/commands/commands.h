@@ -80,7 +80,7 @@ struct hil_arguments {
     const char *tuning; /* a record whose changes are replayed */
     double ramp_s;      /* ramp time of sources that are set */
     bool quiet, csv, mcap, fix, strict, json, all_users, measure, allow_set, scope, automatic,
-        partial, snapshot, capacity;
+        partial, snapshot, capacity, markdown;
     char trace_every[40]; /* the key that --trace-every sets */
 };
 
@@ -131,6 +131,7 @@ enum {
 #define HIL_TAKES_KIND      (UINT64_C(1) << 33) /* --kind */
 #define HIL_TAKES_WRAP      (UINT64_C(1) << 34) /* --rates, --period-us */
 #define HIL_TAKES_LINEARIZE (UINT64_C(1) << 35) /* --start, --longest, --json */
+#define HIL_TAKES_MARKDOWN  (UINT64_C(1) << 36) /* --markdown */
 
 /*
  * Parses a command line with one positional argument, or one or two with HIL_TAKES_NODES. An

@@ -79,6 +79,7 @@ file_list() {
         include/hiloco_node.h share/hiloco/node/bench.c \
         lib/libloco.a lib/libloco-sim.a include/loco-sim/workload.h lib/pkgconfig/loco-sim.pc \
         lib/pkgconfig/loco.pc lib/pkgconfig/hiloco.pc share/hiloco/template/Makefile share/hiloco/configs/quickstart.yaml \
+        share/doc/hiloco/tutorial.md share/doc/hiloco/models/buck.md share/doc/hiloco/examples/generated/loops.yaml \
         share/hiloco/schema/scenario.json share/man/man1/hiloco-run.1 share/hiloco/circuits/llc.cir \
         lib/hiloco/libhiloco-fmi2.so lib/hiloco/libhiloco-fmi3.so \
         lib/hiloco/python/hiloco/__init__.py lib/hiloco/python/hiloco/py.typed; do
