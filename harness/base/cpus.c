@@ -21,6 +21,13 @@ void hil_cpus_allowed(cpu_set_t *set)
     }
 }
 
+unsigned hil_cpus_count(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) ? 1 : (unsigned)CPU_COUNT(&set);
+}
+
 static const char *skip_words(const char *text)
 {
     while (isalpha((unsigned char)*text) || *text == '(') {

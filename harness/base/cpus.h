@@ -10,6 +10,9 @@
  * container. What `taskset` left out is allowed. */
 void hil_cpus_allowed(cpu_set_t *set);
 
+/* How many of them the calling thread may run on now; at least 1. */
+unsigned hil_cpus_count(void);
+
 /* Words before the numbers are skipped, as in isolcpus=managed_irq,domain,2-3. Returns false when
  * the text is not a list; `set` then holds the cpus read so far. An empty text and "(null)" mean no
  * cpu. */

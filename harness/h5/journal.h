@@ -1,85 +1,79 @@
 /*
- * The journal of a trace: a file beside the trace from which the trace can be made whole if its
- * writer died.
- *
- * An HDF5 file that was not closed cannot be read, although its chunks are in it. The journal has
- * what else is needed: the trace's configuration, the place of each chunk, and the rows that are in
- * no chunk yet. The kernel has all of it when a function here returns, so the journal survives any
- * end of the process. (It does not survive a crash of the machine: nothing is synced to the disk.)
+ * The journal of a trace: a file beside it, to which a run appends its rows. The trace is made from
+ * it (trace_maker.h): as the run goes on, when it has ended, or later if everything was killed.
  *
  *      head      magic, and the trace's configuration as JSON
- *      tails     of each stream: its total number of rows, and the rows that are in no chunk
- *      index     a record for each chunk in the trace, in the order of writing
+ *      blocks    one after the other: some rows of one stream, or the histograms
  *
- * The file uses the byte order of the machine that wrote it.
+ * A block has a checksum, so it is in the journal as a whole or not at all. The kernel has it when
+ * a function here returns, so the journal survives any end of the process. (It does not survive a
+ * crash of the machine: nothing is synced to the disk.)
+ *
+ * A journal that another process appends to can be read meanwhile. The file uses the byte order of
+ * the machine that wrote it.
  */
 #ifndef HIL_JOURNAL_H
 #define HIL_JOURNAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace.h"
 
 struct hil_journal;
 
-/* The place in the trace of one column element's values in a chunk. */
-struct hil_extent {
-    uint64_t at;
-    uint32_t bytes;
-    uint32_t filters; /* the filters that were not applied, as HDF5's mask */
-};
-
 /* --- writing ------------------------------------------------------------------------------- */
 
-/*
- * Creates the journal of the trace at `path`, empty. The trace's chunks will have chunk_rows[i]
- * rows in stream i. Reserves some disk space for the end, if possible. Returns 0 or a negative
- * errno.
- */
+/* Creates the journal of the trace at `path`, with no rows. Returns 0 or a negative errno. */
 int hil_journal_create(struct hil_journal **journal, const char *path,
-                       const struct hil_trace_config *config, const uint64_t *chunk_rows);
+                       const struct hil_trace_config *config);
 
-/* Adds rows to the stream's next chunk: `count` rows, from row `first` of the chunk on. */
-int hil_journal_add_rows(struct hil_journal *journal, unsigned stream, uint64_t first,
-                         const double *rows, uint64_t count);
+/* Opens a journal whose writer died, to append more rows. What the writer did not finish is cut
+ * off. Returns 0 or a negative errno, as hil_journal_open. */
+int hil_journal_continue(struct hil_journal **journal, const char *path);
 
-/* Records that the stream's chunk is now in the trace, with one extent for each number of a row. */
-int hil_journal_add_chunk(struct hil_journal *journal, unsigned stream,
-                          const struct hil_extent *extents);
+/* Appends rows. A row has the numbers of all columns side by side. Returns 0 or a negative errno;
+ * the journal then has a part of these rows, which hil_journal_rows tells, and can be read. */
+int hil_journal_append(struct hil_journal *journal, unsigned stream, const double *rows,
+                       uint64_t count);
 
-/* Frees disk space when the disk is full: the reserved space, and the rows that are in no chunk,
- * which are lost. */
-void hil_journal_make_room(struct hil_journal *journal);
-
-/* Removes the journal when the trace is whole; this takes effect immediately even if other
- * processes have it open. */
-void hil_journal_remove(struct hil_journal *journal, const char *path);
-
-/* Writes all bytes at this offset of a file. Returns 0 or a negative errno. */
-int hil_journal_write_all(int file, const void *from, uint64_t bytes, uint64_t at);
+/* Appends the histograms, which replace any before them. Returns 0 or a negative errno. */
+int hil_journal_add_histograms(struct hil_journal *journal,
+                               const struct hil_named_histogram *histograms, unsigned count);
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-/* Opens the journal of the trace at `path`. Returns 0 or a negative errno: -EBADMSG when the file
- * is not a journal. */
+/* Opens the journal of the trace at `path`, with the rows that it has by now. Returns 0 or a
+ * negative errno: -ENOENT when there is none, -EBADMSG when the file is not a journal. */
 int hil_journal_open(struct hil_journal **journal, const char *path);
 
-/* The same for a journal that is to be continued. Read all chunks and rows before writing to it. */
-int hil_journal_continue(struct hil_journal **journal, const char *path);
+/* Sees the rows that were appended since the last look. Returns 0 or -ENOMEM. */
+int hil_journal_look(struct hil_journal *journal);
 
-/* Calls `each` with each chunk. Stops when a call does not return 0, and returns that value. */
-typedef int hil_journal_chunk_fn(void *arg, unsigned stream, const struct hil_extent *extents);
-int hil_journal_each_chunk(struct hil_journal *journal, hil_journal_chunk_fn *each, void *arg);
+/* Whether a block was changed after it was written. What follows it is lost. */
+bool hil_journal_is_damaged(const struct hil_journal *journal);
 
-/* Reads the rows that are in no chunk, at most one chunk's worth. Call it after reading all chunks.
- * Returns the number of rows, or a negative errno. */
-int64_t hil_journal_read_rows(struct hil_journal *journal, unsigned stream, double *rows);
+/*
+ * Reads the stream's chunk of that number, as far as the journal has it. The values of each number
+ * of the rows are side by side: number i of row r is at values[i * chunk_rows + r]. Returns how
+ * many rows there are, or a negative errno.
+ */
+int64_t hil_journal_read_chunk(struct hil_journal *journal, unsigned stream, uint64_t chunk,
+                               double *values);
+
+/* Adds the histograms, if there are any, to a trace. Returns 0 or a negative errno. */
+int hil_journal_copy_histograms(struct hil_journal *journal, struct hil_trace *trace);
 
 /* --- both ---------------------------------------------------------------------------------- */
 
-/* The trace's configuration; valid until the journal is closed. */
+/* The trace's configuration, with the rows of each chunk; valid until the journal is closed. */
 const struct hil_trace_config *hil_journal_config(const struct hil_journal *journal);
-uint64_t hil_journal_chunk_rows(const struct hil_journal *journal, unsigned stream);
+
+/* The number of the stream's rows in the journal. */
+uint64_t hil_journal_rows(const struct hil_journal *journal, unsigned stream);
+
+/* Removes the journal of the trace at `path`, which has been made from it. */
+void hil_journal_remove(const char *path);
 
 void hil_journal_close(struct hil_journal *journal); /* the file stays; NULL is allowed */
 

@@ -17,12 +17,8 @@
  * better and faster than values of different signals, and a reader of one column reads nothing
  * else. docs/record.md describes the streams and columns of a run.
  *
- * A chunk is written once all its rows have been appended. In a whole trace no row is ever left
- * out, and chunks are written in order of the times of their last rows. The same rows therefore
- * give the same file, bit for bit, in whatever order the streams' rows were appended.
- *
- * The file cannot be read while it is being written. If the writer dies, hil_trace_resume makes it
- * whole from the journal beside it (journal.h).
+ * The file cannot be read while it is being written. Therefore the rows of a run go into a journal
+ * (journal.h), from which the trace is made (trace_maker.h).
  *
  * trace_reader.h reads traces.
  */
@@ -70,7 +66,8 @@ struct hil_stream_config {
     const char *name; /* the HDF5 group "hub", "cell/007"; or HIL_EVENTS */
     const struct hil_column *columns;
     unsigned column_count;
-    uint64_t rows; /* the expected total; sizes the buffers */
+    uint64_t rows;       /* the expected total; decides how many rows a chunk has */
+    uint64_t chunk_rows; /* rows in a chunk; 0: as hil_trace_chunk_rows decides */
     struct hil_cadence cadence;
 };
 
@@ -94,44 +91,22 @@ struct hil_trace_config {
 /* The number of values in a row of the stream: the sum of its columns' widths. */
 unsigned hil_stream_width(const struct hil_stream_config *stream);
 
+/* The rows in a chunk of the stream, a power of two. */
+uint64_t hil_trace_chunk_rows(const struct hil_trace_config *config, unsigned stream);
+
 struct hil_trace;
 
 /*
- * Creates the file, with all its datasets still empty, and its journal, replacing existing ones.
- * The configuration may be freed after the call. Returns 0 or a negative errno. A trace may be used
- * by one thread at a time.
+ * Creates the file, with all its datasets still empty, replacing an existing one. The configuration
+ * may be freed after the call. Returns 0 or a negative errno. A trace may be used by one thread at
+ * a time.
  */
 int hil_trace_create(struct hil_trace **trace, const char *path,
                      const struct hil_trace_config *config);
 
-/* The same in two steps: first the journal alone, then the file, in this process or in a child. The
- * trace takes ownership of the journal, even on errors. */
-struct hil_journal;
-int hil_trace_create_journal(struct hil_journal **journal, const char *path,
-                             const struct hil_trace_config *config);
-int hil_trace_begin(struct hil_trace **trace, const char *path, struct hil_journal *journal);
-
-/*
- * Restores a trace whose writer died, from its journal, with all rows appended until then. More
- * rows may be appended, in any order. The new file replaces the old one when it is closed. Returns
- * 0 or a negative errno: -ENOENT when there is no journal, and thus nothing to restore.
- */
-int hil_trace_resume(struct hil_trace **trace, const char *path);
-
-/* The number of rows in the stream. */
-uint64_t hil_trace_rows(const struct hil_trace *trace, unsigned stream);
-
-/* How many rows the stream accepts now. In a whole trace 0 means that its chunk is full, and waits
- * for chunks of other streams that come before it. */
-size_t hil_trace_room(const struct hil_trace *trace, unsigned stream);
-
-/* Appends `count` rows, at most as many as there is room for. A row has the numbers of all columns
- * side by side. Returns 0 or a negative errno; -EIO if HDF5 gave no better reason. The first error
- * closes the file with the rows before it; later rows are not recorded. */
+/* Appends `count` rows. A row has the numbers of all columns side by side. Returns 0 or a negative
+ * errno; -EIO if HDF5 gave no better reason. After the first error nothing more is recorded. */
 int hil_trace_append(struct hil_trace *trace, unsigned stream, const double *rows, size_t count);
-
-/* Call this when missing rows will not come any more: from then on no chunk waits for another. */
-void hil_trace_end_order(struct hil_trace *trace);
 
 struct hil_named_histogram {
     const char *name;
@@ -142,10 +117,8 @@ struct hil_named_histogram {
 int hil_trace_add_histograms(struct hil_trace *trace, const struct hil_named_histogram *histograms,
                              unsigned count);
 
-/*
- * Writes the buffered rows, and closes the file. Returns 0 or the first error that the trace met;
- * frees the trace in any case. The journal is removed unless closing the file failed.
- */
+/* Writes the buffered rows, and closes the file. Returns 0 or the first error that the trace met;
+ * frees the trace in any case. */
 int hil_trace_close(struct hil_trace *trace);
 
 #endif

@@ -404,7 +404,8 @@ int hil_launch(const struct hil_launch *launch)
                                          .killed = "the launcher was killed",
                                          .inherited = end_inherited,
                                          .arg = &l,
-                                         .folder = -1};
+                                         .folder = -1,
+                                         .shows_progress = !launch->keep_quiet};
     status = meet(&l);
     if (status)
         return status;

@@ -89,6 +89,7 @@ static const char *const run_names[] = {"scenario.yaml",
                                         "trace.h5",
                                         "trace.h5.journal",
                                         "trace.h5.part",
+                                        "trace.h5.journal.part",
                                         HIL_EXPORT_MCAP,
                                         HIL_EXPORT_MCAP ".part",
                                         "summary.json.part",
@@ -162,7 +163,8 @@ static bool is_kind(const char *path, enum hil_results_kind kind)
 {
     return is_there(path, mark[kind]) ||
            (kind == HIL_OF_A_RUN &&
-            (is_there(path, "trace.h5.journal") || is_there(path, HIL_RESULTS_PARTS)));
+            (is_there(path, "trace.h5.journal") || is_there(path, "trace.h5.journal.part") ||
+             is_there(path, HIL_RESULTS_PARTS)));
 }
 
 bool hil_results_are_in(const char *path)

@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include "../base/exit_status.h"
+#include "../base/pool.h"
 #include "../doctor/machine.h"
+#include "../h5/journal.h"
 #include "../record/recorder.h"
 #include "../record/streams.h"
 #include "../run/loop_cores.h"
 #include "../run/run_times.h"
 #include "part.h"
 #include "results.h"
+#include "signals.h"
 
 static bool writer_at_all(const struct hil_results_writer *k)
 {
@@ -30,6 +33,7 @@ int hil_results_writer_open(struct hil_results_writer *k, const char *wanted, FI
 const char *hil_results_writer_words(int record_rc)
 {
     return record_rc == -EOWNERDEAD  ? "the process that writes it was killed"
+           : record_rc == -ECANCELED ? "it was interrupted while it was made from its journal"
            : record_rc == -ETIMEDOUT ? "the process that writes it (hl-record) stands still, and "
                                        "cannot be killed"
                                      : strerror(-record_rc);
@@ -114,14 +118,27 @@ static int writer_write(const struct hil_results_writer *k, const struct hil_sum
     return rc;
 }
 
+/* Whether the record could not be made from its journal, for want of space or of time. */
+static bool writer_has_journal(const struct hil_results_writer *k)
+{
+    char path[4200];
+
+    snprintf(path, sizeof path, "%s/trace.h5.journal", k->out);
+    return access(path, F_OK) == 0;
+}
+
 int hil_results_writer_finish(struct hil_results_writer *k, bool failed,
                               struct hil_summary *summary, struct hil_conclusion *conclusion,
                               FILE *messages)
 {
+    k->signals = hil_signals_caught();
+    hil_progress_begin_record(&k->bar, k->shows_progress);
     int rc = k->run->recorder ? hil_recorder_finish(k->run->recorder) : 0;
 
     if (rc && !k->record_rc) /* otherwise it was reported when it happened */
         hil_results_writer_tell(k, rc, "", messages);
+    if (rc && writer_has_journal(k))
+        fprintf(messages, "%s: hiloco recover makes the record from its journal\n", k->out);
     *summary = writer_sum_up(k, conclusion);
     const int judged = writer_judge(k, failed, conclusion, messages);
     rc = writer_at_all(k) ? writer_write(k, summary, failed || k->record_rc, messages) : 0;
@@ -154,11 +171,26 @@ void hil_results_writer_close(struct hil_results_writer *k)
 
 /* --- the record ------------------------------------------------------------------------------- */
 
-static int writer_add_histograms(void *kept, struct hil_trace *trace)
+static int writer_add_histograms(void *kept, struct hil_journal *journal)
 {
     const struct hil_run *run = ((const struct hil_results_writer *)kept)->run;
+    struct hil_pool *pool = hil_pool_open();
+    struct hil_run_times times;
+    int rc = pool ? hil_run_times(&times, pool, run->scenario->system, run->state) : -ENOMEM;
 
-    return hil_run_times_add(trace, run->scenario->system, run->state);
+    if (!rc)
+        rc = hil_journal_add_histograms(journal, times.at, times.count);
+    hil_pool_close(pool);
+    return rc;
+}
+
+/* Shows how far the trace is, if that takes long. A signal that comes now leaves it. */
+static bool writer_making(void *kept, double share)
+{
+    struct hil_results_writer *k = kept;
+
+    hil_progress_show_record(&k->bar, k->out, share);
+    return hil_signals_caught() == k->signals;
 }
 
 /* In the writer: closes the state's file, because the run is found by its owner's. */
@@ -190,7 +222,12 @@ static void writer_inherit(void *kept, int rc)
 int hil_results_writer_record(struct hil_results_writer *k)
 {
     const struct hil_recorder_owner owner = {
-        .part = writer_part, .add = writer_add_histograms, .inherit = writer_inherit, .arg = k};
+        .part = writer_part,
+        .add = writer_add_histograms,
+        .making = writer_making,
+        .inherit = writer_inherit,
+        .arg = k,
+    };
     char path[4200];
 
     if (!writer_at_all(k))

@@ -10,6 +10,7 @@
 
 #include "../run/node.h"
 #include "../summary/summary.h"
+#include "progress.h"
 
 struct hil_results_writer {
     struct hil_run *run;             /* the run whose recorder this opens */
@@ -27,7 +28,10 @@ struct hil_results_writer {
     uint64_t dropped;
     const char *cut_off;
     const json_t *merged;
-    int record_rc; /* the error that ended the record; 0: none */
+    int record_rc;               /* the error that ended the record; 0: none */
+    bool shows_progress;         /* of the record, while it is made */
+    struct hil_progress_bar bar; /* of it */
+    unsigned signals;            /* that came before it was made */
 };
 
 /* Opens the folder `wanted`, or results/NAME-TIMESTAMP if that is NULL, and removes the results of

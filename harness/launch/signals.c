@@ -6,9 +6,11 @@
 #include "../base/exit_status.h"
 
 static volatile sig_atomic_t caught; /* the first signal */
+static volatile sig_atomic_t count;  /* of signals */
 
 static void on_signal(int signal)
 {
+    count++;
     if (!caught)
         caught = signal;
 }
@@ -23,6 +25,11 @@ void hil_catch_signals(void)
         if (sigaction(ends[i], &action, &before) == 0 && ends[i] == SIGHUP &&
             before.sa_handler == SIG_IGN)
             sigaction(SIGHUP, &before, NULL);
+}
+
+unsigned hil_signals_caught(void)
+{
+    return (unsigned)count;
 }
 
 static volatile sig_atomic_t saves;

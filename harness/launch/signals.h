@@ -11,6 +11,9 @@ void hil_catch_signals(void);
 /* The exit status of the first signal that came; 0: none. */
 int hil_signal_status(void);
 
+/* How many of these signals came. */
+unsigned hil_signals_caught(void);
+
 /* From now on, SIGUSR1 asks to save the newest events of a trace; how often it did. */
 void hil_catch_saves(void);
 unsigned hil_saves_asked(void);

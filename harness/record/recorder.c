@@ -58,7 +58,7 @@ static int start_writer(struct hil_recorder *recorder)
     return -errno;
 }
 
-/* Another writer may continue the trace unless the end has come. */
+/* Another writer may continue the journal unless the end has come. */
 static bool may_go_on(const struct hil_recorder *recorder)
 {
     return is_writing(recorder) && !recorder->finished && !error_of(recorder) &&
@@ -133,8 +133,7 @@ void hil_recorder_own(struct hil_recorder *recorder, const struct hil_recorder_o
     recorder->owner = *owner;
 }
 
-/* Waits until the writer writes, but not longer than until the next look. A trace is made within a
- * millisecond or so. */
+/* Waits until the writer writes, but not longer than until the next look. */
 static void await_writing(const struct hil_recorder *recorder)
 {
     const struct timespec pause = {.tv_nsec = START_NS};
@@ -189,14 +188,28 @@ uint64_t hil_recorder_waits(const struct hil_recorder *recorder)
     return atomic_load_explicit(&recorder->shared->waits, memory_order_relaxed);
 }
 
+/* Tells the owner how far the trace is, which may give it up. */
+static void look_at_making(struct hil_recorder *recorder)
+{
+    struct shared *shared = recorder->shared;
+
+    if (!recorder->owner.making || !atomic_load_explicit(&shared->making, memory_order_acquire))
+        return;
+    const unsigned made = atomic_load_explicit(&shared->made, memory_order_relaxed);
+    if (!recorder->owner.making(recorder->owner.arg, made * 1e-3))
+        atomic_store_explicit(&shared->give_up, true, memory_order_relaxed);
+}
+
 int hil_recorder_finish(struct hil_recorder *recorder)
 {
     if (recorder->finished)
         return error_of(recorder);
     recorder->finished = true;
     atomic_store_explicit(&recorder->shared->stop, true, memory_order_release);
-    while (recorder->writer && !writer_ended(recorder))
+    while (recorder->writer && !writer_ended(recorder)) {
+        look_at_making(recorder);
         hil_await_end(recorder->writer, LOOK_MS);
+    }
     const int rc = error_of(recorder);
     if (rc == -ETIMEDOUT || (is_writing(recorder) && has_left(recorder)))
         return rc;
@@ -301,7 +314,7 @@ int hil_recorder_open(struct hil_recorder **recorder, const char *path,
     if (rc)
         goto free_recorder;
     made->path = strdup(path);
-    rc = made->path ? hil_trace_create_journal(&made->journal, path, config) : -ENOMEM;
+    rc = made->path ? hil_journal_create(&made->journal, path, config) : -ENOMEM;
     if (rc)
         goto unmap_streams;
     *recorder = made;

@@ -1,8 +1,9 @@
 /*
- * The recorder takes rows of numbers from loops without ever delaying them. A writer process puts
- * the rows into a trace.
+ * The recorder takes rows of numbers from loops without ever delaying them. A writer process
+ * appends the rows to the journal of a trace. The trace is made from the journal: in virtual time
+ * as the run goes on, in real time when it has ended, when the loops need their cores no more.
  *
- *      loop --row--> ring (one for each stream) --> writer process --> trace.h5, and its journal
+ *      loop --row--> ring (one for each stream) --> writer process --> journal --> trace.h5
  *
  * The stream of events comes from many threads, each of which has its own ring.
  *
@@ -10,7 +11,7 @@
  * Loops may thus run in children, and the rows of a killed child are not lost. If the process that
  * opened the recorder is killed, the writer continues and finishes the trace. If the writer is
  * killed, the process that opened the recorder starts another one, which continues after the rows
- * in the journal (continuation.h). If both are killed, the journal has all rows except those of the
+ * in the journal. If both are killed, the journal has all rows except those of the
  * writer's last period, which is at most 50 ms if the writer has a core to run on.
  */
 #ifndef HIL_RECORDER_H
@@ -22,11 +23,12 @@
 
 #include "../h5/trace.h"
 
+struct hil_journal;
 struct hil_recorder;
 struct hil_stream;
 
 /*
- * Creates the trace's journal (see hil_trace_create) and a ring for each of its streams. If the
+ * Creates the trace's journal and a ring for each of its streams. If the
  * trace must be whole (virtual time), a full ring makes the loop wait for the writer. Otherwise
  * (real time) the row is dropped and counted. If the last stream is HIL_EVENTS, it has
  * `event_rings` rings, one for each thread that adds events; otherwise event_rings is 0. Returns 0
@@ -44,9 +46,12 @@ struct hil_stream *hil_recorder_events(struct hil_recorder *recorder, unsigned r
 struct hil_recorder_owner {
     void (*part)(void *arg); /* called first in the writer, which is a separate process from then
                               * on */
-    /* Called at the end of the trace, in the writer's process or in this one. */
-    int (*add)(void *arg, struct hil_trace *trace); /* called before the trace is closed; returns 0
-                                                     * or an errno */
+    /* Called when all rows are in the journal, in the writer's process or in this one; returns 0 or
+     * an errno. */
+    int (*add)(void *arg, struct hil_journal *journal);
+    /* Called in hil_recorder_finish every HIL_LOOK_NS or more often while the trace is made;
+     * `share` of it is made, 0..1. Returns false to give it up: the journal stays. */
+    bool (*making)(void *arg, double share);
     /* Called only in the writer, when the process that opened the recorder has died; `rc` is 0 if
      * the trace is whole, or its error. */
     void (*inherit)(void *arg, int rc);
@@ -58,7 +63,7 @@ void hil_recorder_own(struct hil_recorder *recorder, const struct hil_recorder_o
 /*
  * Starts the writer, a child process. It ignores the signals that end the others. It has ordinary
  * scheduling, or in real time the lowest one, and the caller's affinity, which should exclude the
- * loops' cores. Returns when the trace exists: 0 or a negative errno.
+ * loops' cores. Returns when it takes rows: 0 or a negative errno.
  */
 int hil_recorder_start(struct hil_recorder *recorder);
 
@@ -82,9 +87,10 @@ unsigned hil_recorder_hung(const struct hil_recorder *recorder);
 uint64_t hil_recorder_waits(const struct hil_recorder *recorder);
 
 /*
- * Writes the rows that are left in the rings, and closes the trace. Returns 0, or the error of
- * hil_recorder_check, after which no row was recorded. Loops must not record any more. A writer
- * that is killed at this time loses nothing: this process does the rest.
+ * Writes the rows that are left in the rings, and makes the trace. Returns 0, or the error of
+ * hil_recorder_check, after which no row was recorded, or why the trace could not be made from its
+ * journal, which then stays: -ECANCELED if the owner gave it up. Loops must not record any more. A
+ * writer that is killed at this time loses nothing: this process does the rest.
  */
 int hil_recorder_finish(struct hil_recorder *recorder);
 

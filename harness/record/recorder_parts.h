@@ -42,7 +42,10 @@ _Static_assert(sizeof(struct hil_stream) == 2 * CACHE_LINE, "one line for either
 struct shared {
     _Atomic bool must_wait;     /* loops wait for room, while a lossless writer runs */
     _Atomic uint64_t discarded; /* rows that the writer discarded after its error */
-    _Atomic bool writing;       /* set by the writer: the trace exists */
+    _Atomic bool writing;       /* set by the writer: it takes rows */
+    _Atomic bool making;        /* the journal is complete, and the trace is made from it */
+    _Atomic unsigned made;      /* then: thousandths of it */
+    _Atomic bool give_up;       /* tells the process that makes it to leave it */
     _Atomic bool left;          /* set by the writer: its end is orderly */
     _Atomic uint64_t beats;     /* of the writer, each time that it makes progress */
     _Atomic uint64_t waits;     /* of loops for room, as the writer is behind */
@@ -60,10 +63,8 @@ struct hil_recorder {
     bool lossless;
 
     char *path;
-    struct hil_journal *journal;           /* until the writer takes it */
-    struct hil_trace *trace;               /* only in the process that writes it */
-    struct hil_continuation *continuation; /* replaces the trace if the previous writer was
-                                            * killed */
+    struct hil_journal *journal; /* open in the process that appends to it */
+    struct making *following;    /* makes the trace as the rows come; NULL: nobody does */
     struct hil_recorder_owner owner;
     pid_t writer;     /* 0: none */
     unsigned writers; /* number of writers that were started */
@@ -107,8 +108,8 @@ static inline void remember(struct hil_recorder *recorder, int rc)
  * process that opened the recorder, has died. Does not return. */
 _Noreturn void recorder_write(struct hil_recorder *recorder, pid_t owner);
 
-/* Does what the first writer would have done if it had survived, or had been started. Returns 0 or
- * the recorder's error. */
+/* Does what the writer would have done if it had survived, or had been started. Returns 0 or the
+ * recorder's error. */
 int recorder_finish_here(struct hil_recorder *recorder);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/cpus.h"
 #include "../h5/run_files.h"
 #include "recover_summary.h"
 
@@ -35,28 +36,33 @@ static int recover_show(const char *dir, FILE *messages)
     return rc;
 }
 
-static int recover_trace(const char *dir, FILE *messages)
+static const char *recover_words(int rc)
 {
+    return rc == -EBADMSG ? "its journal is damaged"
+           : rc == -EROFS || rc == -EACCES
+               ? "its folder cannot be written into; copy it (cp -r) and recover the copy"
+               : strerror(-rc);
+}
+
+static int recover_trace(const char *dir, const struct hil_trace_watch *watch, FILE *messages)
+{
+    const struct hil_trace_watch with = {watch->goes_on, watch->arg, hil_cpus_count()};
     char path[HIL_PATH_BYTES];
-    struct hil_trace *trace;
+    bool lacks = false;
     int rc = hil_run_path(path, dir, "trace.h5");
 
     if (!rc)
-        rc = hil_trace_resume(&trace, path);
+        rc = hil_trace_make(path, &with, &lacks);
     if (rc == -ENOENT)
         return 0;
-    if (!rc)
-        rc = hil_trace_close(trace);
     if (rc)
-        fprintf(messages, "%s cannot be rebuilt: %s\n", path,
-                rc == -EBADMSG ? "its journal is damaged"
-                : rc == -EROFS || rc == -EACCES
-                    ? "its folder cannot be written into; copy it (cp -r) and recover the copy"
-                    : strerror(-rc));
+        fprintf(messages, "%s cannot be made: %s\n", path, recover_words(rc));
+    else if (lacks)
+        fprintf(messages, "%s: its journal is damaged; what was recorded later is lost\n", path);
     return rc;
 }
 
-int hil_recover(const char *dir, FILE *messages)
+int hil_recover(const char *dir, const struct hil_trace_watch *watch, FILE *messages)
 {
     const int folder = hil_run_take(dir);
 
@@ -64,7 +70,7 @@ int hil_recover(const char *dir, FILE *messages)
         fprintf(messages, "%s: a run is writing its record there now\n", dir);
         return folder;
     }
-    int rc = folder < 0 ? 0 : recover_trace(dir, messages);
+    int rc = folder < 0 ? 0 : recover_trace(dir, watch, messages);
     if (folder >= 0)
         close(folder);
     return rc ? rc : recover_show(dir, messages);

@@ -1,4 +1,5 @@
 /* The writer of a recorder. */
+#include <errno.h>
 #include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
@@ -7,7 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "continuation.h"
+#include "../h5/journal.h"
+#include "making.h"
 #include "recorder_parts.h"
 
 enum {
@@ -29,9 +31,7 @@ static void write_rows(struct hil_recorder *recorder, unsigned ring, const doubl
     atomic_store_explicit(&recorder->shared->drained, ring, memory_order_relaxed);
     add_one(&recorder->shared->beats, memory_order_relaxed);
     if (!error_of(recorder))
-        remember(recorder, recorder->trace ? hil_trace_append(recorder->trace, index, rows, count)
-                                           : hil_continuation_append(recorder->continuation, index,
-                                                                     rows, count));
+        remember(recorder, hil_journal_append(recorder->journal, index, rows, count));
     if (error_of(recorder))
         atomic_fetch_add_explicit(&recorder->shared->discarded, count, memory_order_relaxed);
 }
@@ -47,14 +47,11 @@ static size_t next_piece(const struct hil_recorder *recorder, unsigned ring, uin
 {
     const struct hil_stream *stream = &recorder->shared->streams[ring];
     const uint64_t to_end = stream->mask + 1 - (tail & stream->mask);
-    const size_t count = least(least(head - tail, to_end), WRITER_ROWS);
 
-    if (error_of(recorder) || !recorder->trace)
-        return count;
-    return least(count, hil_trace_room(recorder->trace, stream_of(recorder, ring)));
+    return least(least(head - tail, to_end), WRITER_ROWS);
 }
 
-/* Empties a ring, as far as the trace has room. Returns the number of rows taken. */
+/* Empties a ring. Returns the number of rows taken. */
 static uint64_t drain_to(struct hil_recorder *recorder, unsigned index, uint64_t head)
 {
     struct hil_stream *stream = &recorder->shared->streams[index];
@@ -104,22 +101,16 @@ static uint64_t drain_all(struct hil_recorder *recorder)
     return count;
 }
 
-/* Writes the rest of all rings; chunks no longer wait for each other. */
-static void write_rest(struct hil_recorder *recorder)
+/* Writes the rest, and makes the trace. */
+static void end_journal(struct hil_recorder *recorder)
 {
-    while (drain_all(recorder) > 0) /* a stream may have waited for one after it */
+    while (drain_all(recorder) > 0)
         ;
-    hil_trace_end_order(recorder->trace); /* an interrupted run may lack rows */
-    drain_all(recorder);
-}
-
-static void end_trace(struct hil_recorder *recorder)
-{
-    write_rest(recorder);
-    if (recorder->owner.add)
-        remember(recorder, recorder->owner.add(recorder->owner.arg, recorder->trace));
-    remember(recorder, hil_trace_close(recorder->trace));
-    recorder->trace = NULL;
+    if (recorder->owner.add && !error_of(recorder))
+        remember(recorder, recorder->owner.add(recorder->owner.arg, recorder->journal));
+    hil_journal_close(recorder->journal);
+    recorder->journal = NULL;
+    remember(recorder, recorder_make(recorder));
 }
 
 /* Beside real-time loops, the writer only gets time that nobody else in their session wants
@@ -135,12 +126,21 @@ static void settle_writer(const struct hil_recorder *recorder)
     mallopt(M_MMAP_THRESHOLD, 64 << 20);
 }
 
+/* When the loops have ended, the trace may be made on all cores. */
+static void settle_maker(const cpu_set_t *cores)
+{
+    const struct sched_param none = {0};
+
+    sched_setaffinity(0, sizeof *cores, cores);
+    sched_setscheduler(0, SCHED_OTHER, &none);
+}
+
 static uint64_t tail_of(const struct hil_recorder *recorder, unsigned ring)
 {
     return atomic_load_explicit(&recorder->shared->streams[ring].tail, memory_order_relaxed);
 }
 
-/* How many rows the stream's rings have handed over. In real time this may be less than the trace
+/* How many rows the stream's rings have handed over. In real time this may be less than the journal
  * has, if the writer was killed in between. */
 static uint64_t taken_for(const struct hil_recorder *recorder, unsigned stream)
 {
@@ -151,13 +151,12 @@ static uint64_t taken_for(const struct hil_recorder *recorder, unsigned stream)
     return taken;
 }
 
-/* Positions the rings after the rows in the trace; skips everything if the writer discarded rows
- * after an error. Rows that are in the trace but not released are from the ring that the writer
+/* Positions the rings after the rows in the journal; skips everything if the writer discarded rows
+ * after an error. Rows that are in the journal but not released are from the ring that the writer
  * emptied last. */
 static void go_on_behind(struct hil_recorder *recorder, unsigned stream)
 {
-    const uint64_t rows = recorder->trace ? hil_trace_rows(recorder->trace, stream)
-                                          : hil_continuation_rows(recorder->continuation, stream);
+    const uint64_t rows = hil_journal_rows(recorder->journal, stream);
     const uint64_t taken = taken_for(recorder, stream);
     const unsigned last = atomic_load_explicit(&recorder->shared->drained, memory_order_relaxed);
 
@@ -171,49 +170,32 @@ static void go_on_behind(struct hil_recorder *recorder, unsigned stream)
     }
 }
 
+/* Continues after a killed writer. */
+static int go_on(struct hil_recorder *recorder)
+{
+    const int rc = hil_journal_continue(&recorder->journal, recorder->path);
+
+    for (unsigned i = 0; !rc && i < recorder->stream_count; i++)
+        go_on_behind(recorder, i);
+    return rc;
+}
+
 int recorder_finish_here(struct hil_recorder *recorder)
 {
     const int before = error_of(recorder);
-    const int rc = hil_trace_resume(&recorder->trace, recorder->path);
+    const int rc = recorder->journal ? 0 : go_on(recorder);
 
+    if (rc == -ENOENT && access(recorder->path, F_OK) == 0)
+        return before; /* the writer was killed when it had done everything */
     if (rc)
         remember(recorder, rc);
     if (rc)
         return error_of(recorder);
-    for (unsigned i = 0; i < recorder->stream_count; i++)
-        go_on_behind(recorder, i);
     atomic_store_explicit(&recorder->shared->error, 0, memory_order_relaxed);
-    end_trace(recorder);
+    end_journal(recorder);
     if (before)
         atomic_store_explicit(&recorder->shared->error, before, memory_order_relaxed);
     return error_of(recorder);
-}
-
-static int begin_trace(struct hil_recorder *recorder)
-{
-    const int rc = hil_trace_begin(&recorder->trace, recorder->path, recorder->journal);
-
-    recorder->journal = NULL;
-    remember(recorder, rc);
-    return rc;
-}
-
-/* Continues after a killed writer. */
-static int go_on(struct hil_recorder *recorder)
-{
-    const int rc = hil_continuation_open(&recorder->continuation, recorder->path);
-
-    for (unsigned i = 0; !rc && i < recorder->stream_count; i++)
-        go_on_behind(recorder, i);
-    remember(recorder, rc);
-    return rc;
-}
-
-static void end_continuation(struct hil_recorder *recorder)
-{
-    drain_all(recorder);
-    hil_continuation_close(recorder->continuation);
-    recorder_finish_here(recorder);
 }
 
 /* The status of a process may be taken (base/reap.h), so it leaves word of its orderly end. */
@@ -228,22 +210,28 @@ _Noreturn void recorder_write(struct hil_recorder *recorder, pid_t owner)
     const long period_ns = recorder->lossless ? WRITER_PERIOD_NS : WRITER_PERIOD_REAL_TIME_NS;
     const struct timespec period = {.tv_nsec = period_ns};
     struct shared *shared = recorder->shared;
+    cpu_set_t cores;
+    const bool moved = sched_getaffinity(0, sizeof cores, &cores) == 0;
 
     if (recorder->owner.part)
         recorder->owner.part(recorder->owner.arg);
     settle_writer(recorder);
-    if (recorder->writers == 1 ? begin_trace(recorder) : go_on(recorder))
-        leave_writing(shared, 1);
+    if (!recorder->journal) {
+        remember(recorder, go_on(recorder));
+        if (!recorder->journal)
+            leave_writing(shared, 1);
+    }
+    if (recorder->lossless)
+        recorder_follow(recorder);
     atomic_store_explicit(&shared->writing, true, memory_order_release);
     while (!atomic_load_explicit(&shared->stop, memory_order_acquire) && getppid() == owner) {
         drain_all(recorder);
         add_one(&shared->beats, memory_order_relaxed);
         nanosleep(&period, NULL);
     }
-    if (recorder->continuation)
-        end_continuation(recorder);
-    else
-        end_trace(recorder);
+    if (moved)
+        settle_maker(&cores);
+    end_journal(recorder);
     if (getppid() != owner && recorder->owner.inherit)
         recorder->owner.inherit(recorder->owner.arg, error_of(recorder));
     fflush(NULL);

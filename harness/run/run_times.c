@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "../base/pool.h"
-
 /* The distributions, and the storage of their names and sums. */
 struct run_times {
     const struct hil_system *system;
@@ -52,7 +50,7 @@ static void times_add_links(struct run_times *times, unsigned array, struct hil_
     times_add(times, &all->round_trip, name, "round_trip");
 }
 
-static int times_add_all(struct run_times *times, struct hil_trace *trace)
+static int times_add_all(struct run_times *times)
 {
     const unsigned arrays = times->system->node_array_count;
     const unsigned link_arrays = times->system->link_array_count;
@@ -66,17 +64,15 @@ static int times_add_all(struct run_times *times, struct hil_trace *trace)
         times_add_nodes(times, i, &nodes[i]);
     for (unsigned i = 0; i < link_arrays; i++)
         times_add_links(times, i, &links[i]);
-    return times->error ? times->error : hil_trace_add_histograms(trace, times->at, times->count);
+    return times->error;
 }
 
-int hil_run_times_add(struct hil_trace *trace, const struct hil_system *system,
-                      const struct hil_state *state)
+int hil_run_times(struct hil_run_times *times, struct hil_pool *pool,
+                  const struct hil_system *system, const struct hil_state *state)
 {
-    struct run_times times = {.system = system, .state = state, .pool = hil_pool_open()};
+    struct run_times all = {.system = system, .state = state, .pool = pool};
+    const int rc = times_add_all(&all);
 
-    if (!times.pool)
-        return -ENOMEM;
-    const int rc = times_add_all(&times, trace);
-    hil_pool_close(times.pool);
+    *times = (struct hil_run_times){all.at, all.count};
     return rc;
 }

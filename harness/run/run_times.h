@@ -8,13 +8,19 @@
 #ifndef HIL_RUN_TIMES_H
 #define HIL_RUN_TIMES_H
 
+#include "../base/pool.h"
 #include "../h5/trace.h"
 #include "../scenario/system.h"
 #include "state.h"
 
-/* Adds the distributions that are not empty to the trace. In virtual time the lateness of steps is
- * empty. Returns 0 or a negative errno. */
-int hil_run_times_add(struct hil_trace *trace, const struct hil_system *system,
-                      const struct hil_state *state);
+struct hil_run_times {
+    const struct hil_named_histogram *at;
+    unsigned count;
+};
+
+/* The distributions that are not empty, in memory of the pool. In virtual time the lateness of
+ * steps is empty. Returns 0 or -ENOMEM. */
+int hil_run_times(struct hil_run_times *times, struct hil_pool *pool,
+                  const struct hil_system *system, const struct hil_state *state);
 
 #endif

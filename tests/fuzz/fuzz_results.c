@@ -15,7 +15,7 @@ static void write_record(const char *path)
         {"time_s", "s", "", 1, {0}},
         {"output_v", "V", "", 1, {NULL, "output_v", "value", NULL, false}},
         {"reference_v", "V", "", 1, {NULL, "output_v", "reference", NULL, false}}};
-    static const struct hil_stream_config stream = {"controller", columns, 3, 8, {0}};
+    static const struct hil_stream_config stream = {"controller", columns, 3, 8, 0, {0}};
     static const struct hil_attribute attributes[] = {{"scenario", "x"}, {"mode", "virtual"}};
     static const struct hil_trace_config config = {&stream, 1, attributes, 2, false};
     double rows[8][3];

@@ -253,7 +253,7 @@ def test_a_run_ends_with_python(example, number):
     process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
     out = str(example / "out")
     assert process.stdout.readline() == "begun\n"
-    wait_until(lambda: processes_in(out) and (example / "out/trace.h5").exists())
+    wait_until(lambda: processes_in(out) and (example / "out/trace.h5.journal").exists())
     process.send_signal(number)
     said, _ = process.communicate()
     wait_until(lambda: not processes_in(out))

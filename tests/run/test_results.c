@@ -260,12 +260,12 @@ static bool is_taken(const char *out)
     return taken;
 }
 
-/* A record may be there from before. */
+/* A run has a journal while it records. */
 static bool has_begun(void *out)
 {
     char path[300];
 
-    snprintf(path, sizeof path, "%s/trace.h5", (const char *)out);
+    snprintf(path, sizeof path, "%s/trace.h5.journal", (const char *)out);
     return is_taken(out) && exists(path);
 }
 
@@ -351,7 +351,8 @@ static bool is_listed(void *out)
 {
     char path[300];
 
-    snprintf(path, sizeof path, "%s/nodes.controller.period_us=20/trace.h5", (const char *)out);
+    snprintf(path, sizeof path, "%s/nodes.controller.period_us=20/trace.h5.journal",
+             (const char *)out);
     return exists(path);
 }
 

@@ -74,14 +74,14 @@ static double last_row_s(const char *out)
     return time.rows ? time.at[time.rows - 1] : 0;
 }
 
-/* The journal has rows, beside the room that it keeps. */
+/* The journal has rows. */
 static bool has_recorded(void *out)
 {
     char path[300];
     struct stat status;
 
     snprintf(path, sizeof path, "%s/trace.h5.journal", (const char *)out);
-    return stat(path, &status) == 0 && status.st_blocks * 512 > (4 << 20) + 500000;
+    return stat(path, &status) == 0 && status.st_size > 200000;
 }
 
 static struct process start_recorded(const char *out)
@@ -260,26 +260,26 @@ static bool has_new_writer(void *writer)
     return true;
 }
 
-static unsigned long trace_blocks(const char *out)
+static off_t journal_bytes(const char *out)
 {
     char path[300];
     struct stat status = {0};
 
-    snprintf(path, sizeof path, "%s/trace.h5", out);
+    snprintf(path, sizeof path, "%s/trace.h5.journal", out);
     stat(path, &status);
-    return (unsigned long)status.st_blocks;
+    return status.st_size;
 }
 
 struct growth {
     const char *out;
-    unsigned long from;
+    off_t from;
 };
 
 static bool has_grown(void *growth)
 {
     const struct growth *g = growth;
 
-    return trace_blocks(g->out) > g->from + 1000;
+    return journal_bytes(g->out) > g->from + 200000;
 }
 
 /* Whoever writes may be killed in the middle of anything: the next one goes on, and no row is
@@ -291,7 +291,7 @@ Test(survive, a_killed_writer_is_replaced_and_nothing_is_lost)
     pid_t writer = family.children[WRITER];
 
     for (int i = 0; i < 3; i++) {
-        struct growth growth = {out, trace_blocks(out)};
+        struct growth growth = {out, journal_bytes(out)};
         kill(writer, SIGKILL);
         cr_assert(wait_until(has_new_writer, &writer, 60), "no other writer comes");
         cr_assert(wait_until(has_grown, &growth, 60), "it writes nothing");
@@ -587,9 +587,12 @@ static bool mount_small(const char *at)
     return mount("tmpfs", at, "tmpfs", 0, "size=6m") == 0;
 }
 
+/* The journal has what was recorded. There is no room to make the record of it, so it is made on
+ * another disk. */
 static void run_on_full_disk(const char *on_error, double until_s)
 {
     const char *disk = in_workspace("disk"), *out = in_workspace("disk/out");
+    const char *copy = in_workspace("copy");
 
     if (!mount_small(disk))
         cr_skip("mounting a small file system takes root");
@@ -598,19 +601,28 @@ static void run_on_full_disk(const char *on_error, double until_s)
                         "1") " --set duration_s=3 --quiet "
                              "--set on_record_error=%s --out %s",
                     on_error, out);
-    json_t *summary = summary_of(out);
-    const double elapsed_s = number_at(summary, "elapsed_s"), recorded_s = last_row_s(out);
-    struct ended plot = run_command("hiloco export %s --csv", out);
+    struct ended export = run_command("hiloco export %s --csv", out);
+    struct ended recover = run_command("hiloco recover %s", out);
+    struct ended copied = run_command("cp -r %s %s", out, copy);
     umount(disk);
 
     expect_status(&e, 1);
     expect_said(&e, "trace.h5: No space left on device; the run ");
+    expect_said(&e, "hiloco recover makes the record from its journal");
+    expect_said(&export, "the run was cut off; hiloco recover ");
+    expect_status(&recover, 1);
+    expect_said(&recover, "trace.h5 cannot be made: No space left on device");
+    expect_status(&copied, 0);
+    e = run_command("hiloco recover %s", copy);
+    expect_status(&e, 0);
+    expect_whole(copy);
+    json_t *summary = summary_of(copy);
+    const double elapsed_s = number_at(summary, "elapsed_s"), recorded_s = last_row_s(copy);
     cr_expect_str_eq(json_string_value(json_at(summary, "recorder.cut_off")),
                      "No space left on device");
-    cr_expect_gt(recorded_s, 0);
+    cr_expect_gt(recorded_s, 0.1);
     cr_expect_lt(recorded_s, 2.9);
     cr_expect(until_s > 0 ? elapsed_s > until_s : elapsed_s < 3, "%g s", elapsed_s);
-    expect_said(&plot, "No space left"); /* the record could be read, but there is no room */
 }
 
 Test(survive, a_full_disk_ends_the_record_and_not_the_run)
@@ -623,8 +635,7 @@ Test(survive, a_full_disk_ends_the_run_where_it_is_to)
     run_on_full_disk("end", 0);
 }
 
-/* As good as a full disk, without being root; here there is no room to close the record, so it is
- * made whole when there is. */
+/* As good as a full disk, without being root. */
 Test(survive, a_file_that_may_not_grow_ends_the_record)
 {
     const char *out = in_workspace("out");

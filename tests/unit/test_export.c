@@ -38,8 +38,8 @@ Test(export, tables_of_all_streams)
         {"time_s", "s", "", 1, {0}}, {"output_v", "V", "", 1, {0}}, {"duty", "", "", 2, {0}}};
     static const struct hil_column converter[] = {{"time_s", "s", "", 1, {0}},
                                                   {"voltage_v", "V", "", 1, {0}}};
-    const struct hil_stream_config streams[] = {{"controller", controller, 3, 2, {0}},
-                                                {"converter/007", converter, 2, 0, {0}}};
+    const struct hil_stream_config streams[] = {{"controller", controller, 3, 2, 0, {0}},
+                                                {"converter/007", converter, 2, 0, 0, {0}}};
     const double rows[] = {0, 240, 0.1, 1.0 / 3, 4e-05, -1e300, 0.30000000000000004, 5};
     struct hil_trace *trace;
 
@@ -65,7 +65,7 @@ Test(export, steps_and_what_is_missing)
     static const struct hil_column columns[] = {
         {"time_s", "s", "", 1, {0}}, {"step", "", "", 1, {0}}, {"output_v", "V", "", 1, {0}}};
     const struct hil_stream_config stream = {
-        "controller", columns, 3, 4, {.period_ns = 1000, .decimation = 2}};
+        "controller", columns, 3, 4, 0, {.period_ns = 1000, .decimation = 2}};
     const double rows[] = {0, 0, 11, 6e-6, 6, 12, 8e-6, 8, 13, 12.5e-6, 12, 14};
     struct hil_trace *trace;
 
@@ -89,7 +89,7 @@ Test(export, steps_of_a_whole_record)
     static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}},
                                                 {"output_v", "V", "", 1, {0}}};
     const struct hil_stream_config stream = {
-        "controller", columns, 2, 2, {.period_ns = 1000, .decimation = 5}};
+        "controller", columns, 2, 2, 0, {.period_ns = 1000, .decimation = 5}};
     const double rows[] = {0, 11, 5e-6, 12};
     struct hil_trace *trace;
 
@@ -109,7 +109,7 @@ Test(export, steps_of_a_whole_record)
 Test(export, all_rows_in_order)
 {
     static const struct hil_column columns[] = {{"n", "", "", 1, {0}}};
-    const struct hil_stream_config stream = {"controller", columns, 1, 1, {0}};
+    const struct hil_stream_config stream = {"controller", columns, 1, 1, 0, {0}};
     struct hil_trace *trace;
     char line[64];
 
@@ -179,8 +179,8 @@ Test(export, no_two_columns_have_one_name)
                                                 {"speed", "", "", 2, {0}},
                                                 {"speed_1", "", "", 1, {0}},
                                                 {"missing_rows", "", "", 1, {0}}};
-    const struct hil_stream_config stream = {
-        "hub", columns, 4, 1, {.period_ns = 1000, .decimation = 1}};
+    const struct hil_stream_config stream = {"hub", columns, 4,
+                                             1,     0,       {.period_ns = 1000, .decimation = 1}};
     const double row[] = {0, 1, 2, 3, 4};
     struct hil_trace *trace;
 
@@ -202,7 +202,7 @@ Test(export, no_name_is_a_formula)
                                          {"=1+1;\033[31m\"<b>", "", "", 1, {0}},
                                          {"-2", "", "", 1, {0}},
                                          {"@SUM(A1,A2)", "", "", 2, {0}}};
-    const struct hil_stream_config stream = {"hub", columns, 4, 1, {0}};
+    const struct hil_stream_config stream = {"hub", columns, 4, 1, 0, {0}};
     const double row[] = {0, 1, 2, 3, 4};
     struct hil_trace *trace;
 

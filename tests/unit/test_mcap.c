@@ -362,9 +362,9 @@ Test(mcap, the_rows_of_all_nodes_in_the_order_of_time)
         {"time_s", "s", "since the start", 1, {0}},
         {"voltage_v", "V", "of the cell", 1, {.signals = "cell[0].voltage_v"}}};
     const struct hil_stream_config streams[] = {
-        {"hub", hub, 3, 2, {.period_ns = 2000, .decimation = 1}},
-        {"cell/000", cell, 2, 3, {.period_ns = 1000, .decimation = 1}},
-        {"cell/001", cell, 2, 0, {.period_ns = 1000, .decimation = 1}}};
+        {"hub", hub, 3, 2, 0, {.period_ns = 2000, .decimation = 1}},
+        {"cell/000", cell, 2, 3, 0, {.period_ns = 1000, .decimation = 1}},
+        {"cell/001", cell, 2, 0, 0, {.period_ns = 1000, .decimation = 1}}};
     const double first[] = {0, 240, 0.1, 1.0 / 3, 2e-6, -1e300, 0.30000000000000004, NAN};
     const double second[] = {0, 1, 1e-6, 2, 2e-6, INFINITY};
 
@@ -400,8 +400,8 @@ Test(mcap, steps_are_those_of_the_record)
 {
     static const struct hil_column columns[] = {
         {"time_s", "s", "", 1, {0}}, {"step", "", "", 1, {0}}, {"speed", "", "", 1, {0}}};
-    const struct hil_stream_config stream = {
-        "hub", columns, 3, 2, {.period_ns = 1000, .decimation = 2}};
+    const struct hil_stream_config stream = {"hub", columns, 3,
+                                             2,     0,       {.period_ns = 1000, .decimation = 2}};
     const double rows[] = {1e-6, 0, 11, 6.5e-6, 6, 12};
 
     write_trace(&stream, 1, false, (const double *const[]){rows}, (const size_t[]){2});
@@ -416,8 +416,8 @@ Test(mcap, a_long_record)
 {
     enum { ROWS = 60000 };
     static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}}, {"n", "", "", 1, {0}}};
-    const struct hil_stream_config streams[] = {{"a", columns, 2, ROWS, {0}},
-                                                {"b", columns, 2, ROWS, {0}}};
+    const struct hil_stream_config streams[] = {{"a", columns, 2, ROWS, 0, {0}},
+                                                {"b", columns, 2, ROWS, 0, {0}}};
     double *rows = calloc(2 * ROWS, sizeof *rows);
 
     for (unsigned i = 0; i < ROWS; i++) {
@@ -449,7 +449,7 @@ Test(mcap, names_that_no_program_has_to_quote)
                                                 {"cell[0-3].voltage_v", "V", "", 2, {0}},
                                                 {"cell_0_3_voltage_v", "V", "", 1, {0}},
                                                 {"\"", "", "say \"\\\"", 1, {0}}};
-    const struct hil_stream_config stream = {"hub", columns, 4, 1, {0}};
+    const struct hil_stream_config stream = {"hub", columns, 4, 1, 0, {0}};
     const double row[] = {0, 1, 2, 3, 4};
 
     write_trace(&stream, 1, false, (const double *const[]){row}, (const size_t[]){1});
@@ -472,8 +472,8 @@ Test(mcap, events_are_a_topic)
                                                {"index", "", "", 1, {0}},
                                                {"place", "", "", 1, {0}},
                                                {"value", "", "", 1, {.names = "\n"}}};
-    const struct hil_stream_config streams[] = {{"hub", hub, 1, 2, {0}},
-                                                {"events", events, 8, 3, {0}}};
+    const struct hil_stream_config streams[] = {{"hub", hub, 1, 2, 0, {0}},
+                                                {"events", events, 8, 3, 0, {0}}};
     const double rows[] = {1e-6, 3e-6};
     const double happened[] = {-1e-6, 0, 0, 0,   0,    0, 0, 0.25, 3e-6, 2, 1, 1,
                                1,     4, 2, NAN, 5e-6, 3, 0, 0,    0,    0, 0, 1};
@@ -500,7 +500,7 @@ Test(mcap, events_are_a_topic)
 Test(mcap, a_record_without_rows)
 {
     static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}}};
-    const struct hil_stream_config stream = {"hub", columns, 1, 0, {0}};
+    const struct hil_stream_config stream = {"hub", columns, 1, 0, 0, {0}};
 
     write_trace(&stream, 1, false, (const double *const[]){NULL}, (const size_t[]){0});
     cr_assert_eq(export(), 0, "%s", said);
@@ -513,7 +513,7 @@ Test(mcap, a_record_without_rows)
 Test(mcap, what_cannot_be_exported)
 {
     static const struct hil_column columns[] = {{"n", "", "", 1, {0}}};
-    const struct hil_stream_config stream = {"hub", columns, 1, 1, {0}};
+    const struct hil_stream_config stream = {"hub", columns, 1, 1, 0, {0}};
     const double row[] = {1};
 
     cr_expect_eq(export(), -ENOENT);

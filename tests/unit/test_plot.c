@@ -183,7 +183,7 @@ static void write_trace_of(const char *path, double growth, int rows, double sca
          {.signals = "converter[*].voltage_v", .measure = "voltage_v", .role = "each"}},
         {"duty", "", "", CONVERTERS, {.signals = "control[*].duty"}},
     };
-    const struct hil_stream_config stream = {"controller", columns, 5, 10000, {0}};
+    const struct hil_stream_config stream = {"controller", columns, 5, 10000, 0, {0}};
     const struct hil_attribute attributes[] = {
         {"scenario", "it's {my}_own"}, {"mode", "virtual"}, {"fabric", "sim"}};
     struct hil_trace *trace;
@@ -399,7 +399,7 @@ static void write_run_with_gaps(void)
         {"output_v", "V", "sum of converter[*].voltage_v", 1, OUTPUT},
         {"reference_v", "V", "", 1, REFERENCE}};
     const struct hil_stream_config stream = {
-        "controller", columns, 4, 1000, {.period_ns = 1000000, .decimation = 1}};
+        "controller", columns, 4, 1000, 0, {.period_ns = 1000000, .decimation = 1}};
     struct hil_trace *trace;
 
     cr_assert_eq(

@@ -5,6 +5,7 @@
 
 #include "folder.h"
 #include "harness/h5/trace_events.h"
+#include "harness/h5/trace_maker.h"
 #include "harness/record/event_rows.h"
 #include "harness/record/streams.h"
 
@@ -130,8 +131,6 @@ Test(record_events, are_no_stream_of_a_node)
 /* The writer and its owner are killed. The journal has what the writer had written. */
 Test(record_events, outlive_their_writer)
 {
-    struct hil_trace *trace;
-
     open_arrays();
     const pid_t child = fork();
     if (child == 0) {
@@ -148,8 +147,7 @@ Test(record_events, outlive_their_writer)
     /* The orphaned writer completes the trace, or the journal still exists. */
     for (unsigned i = 0; i < 1000 && access(in_folder("trace.h5.journal"), F_OK) == 0; i++)
         usleep(10000);
-    if (hil_trace_resume(&trace, in_folder("trace.h5")) == 0)
-        hil_trace_close(trace);
+    hil_trace_make(in_folder("trace.h5"), &(struct hil_trace_watch){.threads = 1}, NULL);
     struct hil_trace_events events = read_events();
     cr_expect_eq(events.count, 100);
     for (unsigned i = 0; i < events.count; i++)
@@ -168,8 +166,9 @@ static void record_loop(const char *path, unsigned pause_at)
     static const struct hil_column columns[] = {{"time_s", "s", "", 1, {0}}};
     struct hil_scenario *s = load(SMALL, NULL);
     struct hil_pool *pool = hil_pool_open();
-    struct hil_stream_config streams[] = {
-        {"a", columns, 1, STEPS, {0, 1000, 1}}, {"b", columns, 1, STEPS, {500, 2000, 1}}, {0}};
+    struct hil_stream_config streams[] = {{"a", columns, 1, STEPS, 0, {0, 1000, 1}},
+                                          {"b", columns, 1, STEPS, 0, {500, 2000, 1}},
+                                          {0}};
     const struct hil_trace_config config = {.streams = streams, .stream_count = 3, .whole = true};
 
     cr_assert_eq(hil_event_stream(&streams[2], pool, s->system), 0);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "harness/h5/trace_maker.h"
 #include "harness/h5/trace_reader.h"
 #include "harness/record/recorder.h"
 
@@ -20,8 +21,8 @@ static const struct hil_column columns[] = {
 
 /* The smallest possible ring, so that it fills soon. */
 static const struct hil_stream_config streams[] = {
-    {"controller", columns, 2, 1, {0}},
-    {"converter/000", columns, 2, 1, {0}},
+    {"controller", columns, 2, 1, 0, {0}},
+    {"converter/000", columns, 2, 1, 0, {0}},
 };
 
 static char path[64];
@@ -209,8 +210,8 @@ Test(recorder, a_writer_that_stands_still_at_the_end_loses_nothing, .fini = remo
 Test(recorder, a_loop_that_ends_early_holds_nothing_back, .fini = remove_trace)
 {
     static const struct hil_cadence cadence = {.period_ns = 1000, .decimation = 1};
-    const struct hil_stream_config loops[] = {{"a", columns, 2, 50000, cadence},
-                                              {"b", columns, 2, 50000, cadence}};
+    const struct hil_stream_config loops[] = {{"a", columns, 2, 50000, 0, cadence},
+                                              {"b", columns, 2, 50000, 0, cadence}};
     const struct hil_trace_config config = {.streams = loops, .stream_count = 2, .whole = true};
 
     make_path();
@@ -294,6 +295,28 @@ Test(recorder, child_exits_last, .fini = remove_trace)
     close(hold[1]);
     cr_assert_eq(waitpid(child, NULL, 0), child);
     expect_rows(0, 3000);
+}
+
+static bool give_up_at(void *share, double made)
+{
+    return made < *(double *)share;
+}
+
+/* The owner may end the making of the trace, at a signal. Then it is made later. */
+Test(recorder, a_trace_that_was_given_up_is_made_later, .fini = remove_trace)
+{
+    double share = 0.5;
+    const struct hil_recorder_owner owner = {.making = give_up_at, .arg = &share};
+
+    open_recorder(false);
+    hil_recorder_own(recorder, &owner);
+    const uint64_t taken = record_many(hil_recorder_stream(recorder, 0), 3000);
+    cr_expect_eq(hil_recorder_finish(recorder), -ECANCELED);
+    cr_expect_neq(access(path, F_OK), 0);
+    hil_recorder_close(recorder);
+    recorder = NULL;
+    cr_assert_eq(hil_trace_make(path, &(struct hil_trace_watch){.threads = 1}, NULL), 0);
+    expect_rows(0, taken);
 }
 
 Test(recorder, says_why_it_cannot_open)

@@ -21,9 +21,9 @@ static const struct hil_column controller[] = {
 static const struct hil_column converter[] = {{"voltage_v", "V", "at the load", 1, {0}}};
 
 static const struct hil_stream_config streams[] = {
-    {"controller", controller, 3, 20000, {0}},
-    {"converter/007", converter, 1, 10, {0}},
-    {"converter/003", converter, 1, 10, {0}},
+    {"controller", controller, 3, 20000, 0, {0}},
+    {"converter/007", converter, 1, 10, 0, {0}},
+    {"converter/003", converter, 1, 10, 0, {0}},
 };
 static const struct hil_attribute attributes[] = {{"scenario", "dcdc20"}, {"mode", "virtual"}};
 static const struct hil_trace_config config = {streams, 3, attributes, 2, true};
@@ -209,101 +209,20 @@ Test(trace, same_rows_give_the_same_file)
     free(second);
 }
 
-/* --- the order of chunks ------------------------------------------------------------------- */
-
-enum { FAST, SLOW, NEVER, LOOPS, LOOP_ROWS = 40000 };
-
-/* SLOW has one row for 2.5 rows of FAST, and a loop that is not recorded has none. */
-static struct hil_trace *create_loops(void)
-{
-    static const struct hil_stream_config loops[LOOPS] = {
-        {"fast", converter, 1, LOOP_ROWS, {.period_ns = 4000, .decimation = 1}},
-        {"slow", converter, 1, LOOP_ROWS, {.phase_ns = 500, .period_ns = 5000, .decimation = 2}},
-        {"never", converter, 1, 0, {.period_ns = 1, .decimation = 0}},
-    };
-    const struct hil_trace_config whole = {.streams = loops, .stream_count = LOOPS, .whole = true};
-    struct hil_trace *trace;
-
-    cr_assert_eq(hil_trace_create(&trace, path, &whole), 0);
-    return trace;
-}
-
-/* Appends the stream's next rows, up to row `end`, as far as there is room. */
-static void append_up_to(struct hil_trace *trace, unsigned stream, uint64_t *next, uint64_t end)
-{
-    while (*next < end && hil_trace_room(trace, stream) > 0) {
-        const double row = (double)*next;
-        cr_assert_eq(hil_trace_append(trace, stream, &row, 1), 0);
-        ++*next;
-    }
-}
-
-/* Writes like a writer that looks each time after so many rows of FAST, and begins with this
- * stream. Returns the file. */
-static char *write_loops(uint64_t at_a_time, unsigned begins_with, size_t *size)
-{
-    struct hil_trace *trace = create_loops();
-    uint64_t next[2] = {0};
-
-    for (uint64_t there = 0; next[FAST] < LOOP_ROWS; there += at_a_time) {
-        const uint64_t fast = there < LOOP_ROWS ? there : LOOP_ROWS;
-        const uint64_t ends[2] = {fast, 2 * fast / 5};
-
-        append_up_to(trace, begins_with, &next[begins_with], ends[begins_with]);
-        append_up_to(trace, !begins_with, &next[!begins_with], ends[!begins_with]);
-    }
-    append_up_to(trace, SLOW, &next[SLOW], 2 * LOOP_ROWS / 5);
-    cr_assert_eq(hil_trace_close(trace), 0);
-    return contents(size);
-}
-
-Test(trace, the_file_does_not_say_which_rows_came_first)
-{
-    static const struct {
-        uint64_t at_a_time;
-        unsigned begins_with;
-    } writers[] = {{1000, SLOW}, {30000, FAST}, {30000, SLOW}, {LOOP_ROWS, FAST}, {7, SLOW}};
-    size_t size, other_size;
-    char *file = write_loops(1, FAST, &size);
-
-    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
-        char *other = write_loops(writers[i].at_a_time, writers[i].begins_with, &other_size);
-        cr_assert_eq(other_size, size, "writer %zu", i);
-        cr_expect_eq(memcmp(file, other, size), 0, "writer %zu", i);
-        free(other);
-    }
-    free(file);
-}
-
-/* A full chunk waits for earlier ones. If these never come, everything is written nevertheless. */
-Test(trace, a_chunk_waits_for_its_turn)
-{
-    struct hil_trace *trace = create_loops();
-    struct hil_trace_reader *reader;
-    uint64_t next = 0;
-    unsigned count;
-
-    append_up_to(trace, SLOW, &next, LOOP_ROWS);
-    cr_expect_lt(next, LOOP_ROWS);
-    cr_expect_eq(hil_trace_room(trace, SLOW), 0);
-    const uint64_t waiting = next;
-    hil_trace_end_order(trace);
-    append_up_to(trace, SLOW, &next, waiting + 1);
-    cr_assert_eq(hil_trace_close(trace), 0);
-
-    reader = open_trace();
-    cr_expect_eq(hil_trace_streams(reader, &count)[SLOW].rows, waiting + 1);
-    hil_trace_reader_close(reader);
-}
-
 Test(trace, a_stream_says_what_loop_it_is_of)
 {
     struct hil_trace_reader *reader;
     unsigned count;
 
-    cr_assert_eq(hil_trace_close(create_loops()), 0);
+    static const struct hil_stream_config loop = {
+        "slow", converter, 1, 40000, 0, {.phase_ns = 500, .period_ns = 5000, .decimation = 2}};
+    const struct hil_trace_config one = {.streams = &loop, .stream_count = 1};
+    struct hil_trace *trace;
+
+    cr_assert_eq(hil_trace_create(&trace, path, &one), 0);
+    cr_assert_eq(hil_trace_close(trace), 0);
     reader = open_trace();
-    const struct hil_cadence *slow = &hil_trace_streams(reader, &count)[SLOW].cadence;
+    const struct hil_cadence *slow = &hil_trace_streams(reader, &count)[0].cadence;
     cr_expect(slow->phase_ns == 500 && slow->period_ns == 5000 && slow->decimation == 2);
     hil_trace_reader_close(reader);
 }

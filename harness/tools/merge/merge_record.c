@@ -20,6 +20,8 @@ struct record {
     const struct merge_parts *parts;
     struct hil_trace_config config; /* of the merged record */
     struct hil_trace *trace;
+    struct hil_pool *pool;
+    char path[HIL_PATH_BYTES], part[HIL_PATH_BYTES]; /* its file until it is complete */
 };
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -256,6 +258,14 @@ int merge_check_records(const struct merge_parts *parts, FILE *messages)
     return rc;
 }
 
+static int record_add_times(struct record *r, const struct hil_state *state)
+{
+    struct hil_run_times times;
+    const int rc = hil_run_times(&times, r->pool, r->parts->merge->scenario->system, state);
+
+    return rc ? rc : hil_trace_add_histograms(r->trace, times.at, times.count);
+}
+
 static int record_write(struct record *r, const struct hil_state *state)
 {
     int rc = record_add_nodes(r);
@@ -265,30 +275,33 @@ static int record_write(struct record *r, const struct hil_state *state)
     if (!rc)
         rc = record_add_clocks(r);
     if (!rc)
-        rc = hil_run_times_add(r->trace, r->parts->merge->scenario->system, state);
+        rc = record_add_times(r, state);
     const int closed = hil_trace_close(r->trace);
-    return rc ? rc : closed;
+    rc = rc ? rc : closed;
+    if (!rc && rename(r->part, r->path))
+        rc = -errno;
+    return rc;
 }
 
-static int record_begin(struct record *r, struct hil_pool *pool, const char *out)
+static int record_begin(struct record *r, const char *out)
 {
-    char path[HIL_PATH_BYTES];
-    int rc = hil_streams_config(&r->config, pool, r->parts->merge->scenario);
+    int rc = hil_streams_config(&r->config, r->pool, r->parts->merge->scenario);
 
     if (!rc)
-        rc = hil_run_path(path, out, "trace.h5");
-    return rc ? rc : hil_trace_create(&r->trace, path, &r->config);
+        rc = hil_run_path(r->path, out, "trace.h5");
+    if (!rc)
+        rc = hil_run_path(r->part, out, "trace.h5.part");
+    return rc ? rc : hil_trace_create(&r->trace, r->part, &r->config);
 }
 
 int merge_record(const struct merge_parts *parts, const struct hil_state *state, const char *out)
 {
-    struct record r = {.parts = parts};
-    struct hil_pool *pool = hil_pool_open();
-    int rc = pool ? record_begin(&r, pool, out) : -ENOMEM;
+    struct record r = {.parts = parts, .pool = hil_pool_open()};
+    int rc = r.pool ? record_begin(&r, out) : -ENOMEM;
 
     if (!rc)
         rc = record_write(&r, state);
-    hil_pool_close(pool);
+    hil_pool_close(r.pool);
     return rc;
 }
 

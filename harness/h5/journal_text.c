@@ -1,4 +1,4 @@
-#include "journal_config.h"
+#include "journal_text.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -35,22 +35,24 @@ static json_t *columns_json(const struct hil_stream_config *stream)
     return columns;
 }
 
-static json_t *stream_json(const struct hil_stream_config *stream, uint64_t chunk_rows)
+static json_t *stream_json(const struct hil_trace_config *config, unsigned i)
 {
+    const struct hil_stream_config *stream = &config->streams[i];
     const struct hil_cadence *c = &stream->cadence;
 
     return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I}", "name", stream->name, "columns",
                      columns_json(stream), "rows", (json_int_t)stream->rows, "chunk_rows",
-                     (json_int_t)chunk_rows, "phase_ns", (json_int_t)c->phase_ns, "period_ns",
-                     (json_int_t)c->period_ns, "decimation", (json_int_t)c->decimation);
+                     (json_int_t)hil_trace_chunk_rows(config, i), "phase_ns",
+                     (json_int_t)c->phase_ns, "period_ns", (json_int_t)c->period_ns, "decimation",
+                     (json_int_t)c->decimation);
 }
 
-char *journal_config_text(const struct hil_trace_config *config, const uint64_t *chunk_rows)
+char *journal_config_text(const struct hil_trace_config *config)
 {
     json_t *streams = json_array(), *attributes = json_array();
 
     for (unsigned i = 0; i < config->stream_count; i++)
-        json_array_append_new(streams, stream_json(&config->streams[i], chunk_rows[i]));
+        json_array_append_new(streams, stream_json(config, i));
     for (unsigned i = 0; i < config->attribute_count; i++)
         json_array_append_new(attributes, json_pack("[s, s]", config->attributes[i].name,
                                                     config->attributes[i].value));
@@ -63,8 +65,9 @@ char *journal_config_text(const struct hil_trace_config *config, const uint64_t 
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-/* No trace has a wider row, or more rows in a chunk. */
+/* No trace has a wider row, more rows in a chunk, or more numbers in one, if it has many rows. */
 static const json_int_t WIDTH_MAX = 1 << 20, ROWS_MAX = 1 << 16;
+static const uint64_t FEW_ROWS = 256, NUMBERS_MAX = 8 << 20;
 
 static int read_column(struct hil_column *column, json_t *json)
 {
@@ -102,7 +105,7 @@ static int read_columns(struct parsed *p, struct hil_stream_config *stream, json
 }
 
 static int read_stream(struct parsed *p, struct hil_stream_config *stream, json_t *json,
-                       uint64_t *chunk_rows, size_t *used)
+                       size_t *used)
 {
     json_int_t rows, chunk, phase, period, decimation;
     json_t *columns;
@@ -115,7 +118,7 @@ static int read_stream(struct parsed *p, struct hil_stream_config *stream, json_
         return -EBADMSG;
     stream->rows = (uint64_t)rows;
     stream->cadence = (struct hil_cadence){(uint64_t)phase, (uint64_t)period, (uint64_t)decimation};
-    *chunk_rows = (uint64_t)chunk;
+    stream->chunk_rows = (uint64_t)chunk;
     return read_columns(p, stream, columns, used);
 }
 
@@ -130,16 +133,22 @@ static void point_at_columns(struct parsed *p)
     }
 }
 
-static int read_streams(struct parsed *p, json_t *streams, uint64_t *chunk_rows)
+static int read_streams(struct parsed *p, json_t *streams)
 {
     size_t used = 0;
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < p->config.stream_count; i++)
-        rc = read_stream(p, &p->streams[i], json_array_get(streams, i), &chunk_rows[i], &used);
-    if (!rc)
-        point_at_columns(p);
-    return rc;
+        rc = read_stream(p, &p->streams[i], json_array_get(streams, i), &used);
+    if (rc)
+        return rc;
+    point_at_columns(p);
+    for (unsigned i = 0; i < p->config.stream_count; i++) {
+        const struct hil_stream_config *s = &p->streams[i];
+        if (s->chunk_rows > FEW_ROWS && s->chunk_rows * hil_stream_width(s) > NUMBERS_MAX)
+            return -EBADMSG;
+    }
+    return 0;
 }
 
 static int read_attributes(struct parsed *p, json_t *attributes)
@@ -151,7 +160,7 @@ static int read_attributes(struct parsed *p, json_t *attributes)
     return 0;
 }
 
-static int read_root(struct parsed *p, uint64_t **chunk_rows)
+static int read_root(struct parsed *p)
 {
     json_t *streams, *attributes;
     int whole;
@@ -162,33 +171,26 @@ static int read_root(struct parsed *p, uint64_t **chunk_rows)
     const size_t stream_count = json_array_size(streams), count = json_array_size(attributes);
     p->streams = calloc(stream_count + 1, sizeof *p->streams);
     p->attributes = calloc(count + 1, sizeof *p->attributes);
-    *chunk_rows = calloc(stream_count + 1, sizeof **chunk_rows);
-    if (!p->streams || !p->attributes || !*chunk_rows)
+    if (!p->streams || !p->attributes)
         return -ENOMEM;
     p->config = (struct hil_trace_config){p->streams, (unsigned)stream_count, p->attributes,
                                           (unsigned)count, whole};
     const int rc = read_attributes(p, attributes);
-    return rc ? rc : read_streams(p, streams, *chunk_rows);
+    return rc ? rc : read_streams(p, streams);
 }
 
-int journal_config_parse(struct hil_trace_config **config, uint64_t **chunk_rows, const char *text,
-                         size_t bytes)
+int journal_config_parse(struct hil_trace_config **config, const char *text, size_t bytes)
 {
     struct parsed *p = calloc(1, sizeof *p);
-    uint64_t *rows = NULL;
 
     if (!p)
         return -ENOMEM;
     p->root = json_loadb(text, bytes, 0, NULL);
-    int rc = p->root ? read_root(p, &rows) : -EBADMSG;
+    const int rc = p->root ? read_root(p) : -EBADMSG;
     if (rc)
         journal_config_free(&p->config);
     else
         *config = &p->config;
-    if (rc || !chunk_rows)
-        free(rows);
-    else
-        *chunk_rows = rows;
     return rc;
 }
 
@@ -203,4 +205,83 @@ void journal_config_free(struct hil_trace_config *config)
     free(p->columns);
     free(p->attributes);
     free(p);
+}
+
+/* --- histograms ---------------------------------------------------------------------------- */
+
+/* [name, max, sum, [bucket, count, bucket, count ...]] */
+static json_t *histogram_json(const struct hil_named_histogram *named)
+{
+    const struct hil_histogram *h = named->histogram;
+    json_t *buckets = json_array();
+
+    for (unsigned i = 0; i < HIL_HISTOGRAM_BUCKETS; i++) {
+        if (h->buckets[i] == 0)
+            continue;
+        json_array_append_new(buckets, json_integer(i));
+        json_array_append_new(buckets, json_integer((json_int_t)h->buckets[i]));
+    }
+    return json_pack("[s, I, I, o]", named->name, (json_int_t)h->max, (json_int_t)h->sum, buckets);
+}
+
+char *journal_histograms_text(const struct hil_named_histogram *histograms, unsigned count)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(all, histogram_json(&histograms[i]));
+    char *text = json_dumps(all, JSON_COMPACT);
+    json_decref(all);
+    return text;
+}
+
+static int read_buckets(struct hil_histogram *histogram, const json_t *buckets)
+{
+    for (size_t i = 0; i + 1 < json_array_size(buckets); i += 2) {
+        const json_int_t at = json_integer_value(json_array_get(buckets, i));
+
+        if (at < 0 || at >= HIL_HISTOGRAM_BUCKETS)
+            return -EBADMSG;
+        histogram->buckets[at] = (uint64_t)json_integer_value(json_array_get(buckets, i + 1));
+    }
+    return 0;
+}
+
+static int read_histogram(struct hil_named_histogram *named, struct hil_histogram *histogram,
+                          json_t *json)
+{
+    json_int_t max, sum;
+    json_t *buckets;
+
+    if (json_unpack(json, "[s, I, I, o]", &named->name, &max, &sum, &buckets))
+        return -EBADMSG;
+    histogram->max = (uint64_t)max;
+    histogram->sum = (uint64_t)sum;
+    named->histogram = histogram;
+    return read_buckets(histogram, buckets);
+}
+
+static int copy_all(json_t *all, struct hil_trace *trace)
+{
+    const size_t count = json_array_size(all);
+    struct hil_named_histogram *named = calloc(count + 1, sizeof *named);
+    struct hil_histogram *histograms = calloc(count + 1, sizeof *histograms);
+    int rc = named && histograms ? 0 : -ENOMEM;
+
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = read_histogram(&named[i], &histograms[i], json_array_get(all, i));
+    if (!rc)
+        rc = hil_trace_add_histograms(trace, named, (unsigned)count);
+    free(named);
+    free(histograms);
+    return rc;
+}
+
+int journal_histograms_copy(const char *text, size_t bytes, struct hil_trace *trace)
+{
+    json_t *all = json_loadb(text, bytes, 0, NULL);
+    const int rc = json_is_array(all) ? copy_all(all, trace) : -EBADMSG;
+
+    json_decref(all);
+    return rc;
 }
