@@ -388,6 +388,7 @@ help:
 	@echo "make run        run the reference scenario, and draw the figure"
 	@echo "make figure     draw the documents' figures again, when what they show has changed"
 	@echo "make test       run the tests; one stage of them: make test-S, S one of $(ALONE) $(BESIDE)"
+	@echo "make test-all   these, and rdma, device, launchers and fuzz, in the time that the others leave: what .ci/run does"
 	@echo "make test-repeat N=20 tests that the clock could make fail, beside a load (FILTER='SUITE/TEST')"
 	@echo "make gates      check spelling, scripts, suspicious C, and the tree's own rules"
 	@echo "make coverage   how much of channels/ and harness/run tests execute (COVERED='$(COVERED)')"
@@ -414,8 +415,9 @@ help:
 # Not those of the builds below $(BUILD), which may be under way: fuzz, asan, aarch64...
 -include $(shell find $(addprefix $(BUILD)/,obj sim plain) -name '*.d' 2>/dev/null)
 
-.PHONY: all run figure site test-site test test-unit test-computed test-run test-clock test-soak test-sim test-mutants test-install test-gates \
-        test-repeat test-tcp test-launchers test-rdma test-device test-aarch64 test-container deb test-deb \
+.PHONY: all run figure site test-site test test-all test-unit test-computed test-run test-clock test-soak test-sim \
+        test-mutants test-install test-gates test-fuzz test-repeat test-tcp test-launchers test-rdma test-device \
+        test-aarch64 test-container deb test-deb \
         test-bare gates coverage coverage-run soak rivals bench bench-rdma lateness sanitize sanitize-run \
         sanitize-threads fuzz $(FUZZERS:%=fuzz-%) fuzzers format format-check install clean help
 .DELETE_ON_ERROR:

@@ -20,7 +20,7 @@ DEB_PACKAGES   := debhelper dh-python dpkg-dev lintian mmdebstrap
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
 # These goals install missing packages. Other goals only list them.
-ifneq ($(filter run site test gates coverage test-rdma test-device test-launchers test-aarch64 test-container \
+ifneq ($(filter run site test test-all gates coverage test-rdma test-device test-launchers test-aarch64 test-container \
                 deb test-deb test-bare soak bench bench-rdma lateness sanitize fuzz fuzz-%,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else

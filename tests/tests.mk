@@ -162,6 +162,12 @@ COMPUTED := plot|plot_general|circuit_drawn|export_fmu|scenario_hostile|converte
 test: $(TESTED)
 	@tests/run_all $(BUILD) --alone $(ALONE) --beside $(BESIDE)
 
+# All stages that .ci/run has: the further ones need further packages, and rdma both processors, as
+# soft-RoCE runs in an emulated machine. The fuzzers come first, as compiling them takes minutes.
+test-all: $(TESTED) $(BUILD)/test-rdma $(BUILD)/test-card \
+          | $(patsubst %,$(BUILD)/packages-installed-for-%,fuzz device launchers) $(NEEDED_FOR_RDMA)
+	@tests/run_all $(BUILD) --alone $(ALONE) rdma device launchers --beside fuzz $(BESIDE)
+
 test-unit:     SUITES := !($(COMPUTED))
 test-computed: SUITES := @($(COMPUTED))
 test-unit test-computed: all $(BUILD)/test-unit
@@ -417,7 +423,7 @@ FUZZERS := scenario set ssv request results trace journal control fmu tcp view r
 SECONDS ?= 60
 
 # make -j runs several at once.
-fuzz: $(FUZZERS:%=fuzz-%)
+fuzz test-fuzz: $(FUZZERS:%=fuzz-%)
 
 $(FUZZERS:%=fuzz-%): fuzz-%: fuzzers
 	@tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $*

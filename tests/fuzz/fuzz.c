@@ -1,12 +1,30 @@
 #include "fuzz.h"
 
 #include <ftw.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/hiloco-fuzz-XXXXXX";
+#include "tests/temporary.h"
+
+/* With FUZZ_CPU_S the fuzzer ends in order once it has had so many seconds of processor time: by
+ * SIGUSR1, for which libFuzzer does so. Its own limit counts also the time that others had. */
+__attribute__((constructor)) static void limit_processor_time(void)
+{
+    struct sigevent end = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    const char *seconds = getenv("FUZZ_CPU_S");
+    struct itimerspec after = {.it_value.tv_sec = seconds ? atol(seconds) : 0};
+    timer_t timer;
+
+    if (after.it_value.tv_sec > 0 && (timer_create(CLOCK_PROCESS_CPUTIME_ID, &end, &timer) ||
+                                      timer_settime(timer, 0, &after, NULL)))
+        abort();
+}
+
+static char folder[TEMPORARY_SIZE];
 static pid_t owner;
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
@@ -25,7 +43,7 @@ const char *fuzz_folder(void)
 {
     if (owner)
         return folder;
-    if (!mkdtemp(folder) || setenv("PATH", "/nonexistent", 1) || atexit(remove_folder))
+    if (!temporary_folder(folder) || setenv("PATH", "/nonexistent", 1) || atexit(remove_folder))
         abort();
     owner = getpid();
     return folder;
