@@ -8,6 +8,10 @@ TESTS := unit sim run
 SOAK_SHM  := $(wildcard tests/sim/soak*.c)
 SIM_APART := $(SOAK_SHM) tests/sim/preempt.c tests/sim/test_preempt.c tests/sim/test_stores.c
 
+# Sources that look at network memory themselves, while runs are explored: they are compiled like the
+# channels.
+LOOKING := $(patsubst %,tests/sim/%.c,workload_small test_choices test_reduce)
+
 # The workloads, and the library that runs and judges them. Other programs may use that library,
 # too.
 LOCO_SIM      := $(wildcard channels/loco-sim/*.c)
@@ -108,8 +112,8 @@ $(BUILD)/sim/libloco.a: $(patsubst %.c,$(BUILD)/sim/%.o,$(CHANNELS)) \
 
 $(BUILD)/test-unit: $(call objects,$(wildcard tests/unit/*.c)) \
                     | $(FMU_SHARED) $(TEST_FMUS) $(BUILD)/fmu/make_bad
-$(BUILD)/test-sim:  $(call objects,$(LOCO_SIM) $(filter-out $(SIM_APART),$(wildcard tests/sim/*.c))) \
-                    $(BUILD)/sim/tests/sim/test_preempt.o $(BUILD)/sim/tests/sim/test_stores.o
+$(BUILD)/test-sim:  $(call objects,$(LOCO_SIM) $(filter-out $(SIM_APART) $(LOOKING),$(wildcard tests/sim/*.c))) \
+                    $(patsubst %.c,$(BUILD)/sim/%.o,$(LOOKING) tests/sim/test_preempt.c tests/sim/test_stores.c)
 $(BUILD)/test-run:  $(call objects,$(wildcard tests/run/*.c)) \
                     | $(BUILD)/node-bench $(BUILD)/bench-sample $(TEST_FMUS) $(BUILD)/fmu/make_bad
 
@@ -289,7 +293,8 @@ test-aarch64: all $(AARCH64)/root-made
 SEEDS ?= 100000
 
 # All of soak but the channels: each mutant is linked with it.
-$(BUILD)/sim/soak.a: $(call objects,tests/sim/soak.c $(SIM_WORKLOADS))
+$(BUILD)/sim/soak.a: $(call objects,tests/sim/soak.c $(filter-out $(LOOKING),$(SIM_WORKLOADS))) \
+                     $(patsubst %.c,$(BUILD)/sim/%.o,$(filter $(LOOKING),$(SIM_WORKLOADS)))
 
 $(BUILD)/soak: $(BUILD)/sim/soak.a $(BUILD)/sim/libloco.a
 	$(SIM_LINK) -o $@ $^ $(LOCO_LIBS) -lm

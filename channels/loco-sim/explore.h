@@ -3,7 +3,8 @@
  *
  *      record         as the seed says; the answers are kept
  *      replay         some answers as given, all others the usual ones
- *      depth first    every run with so many preemptions and so many delays, once
+ *      depth first    every run with so many preemptions and so many delays, once; of runs that are
+ *                     the same but for the order of unrelated things, one
  *      PCT            ranks are random, and so are the moments at which one is put last
  *
  * A run that fails is known by its answers: those that were not the usual ones (choices are in
@@ -67,14 +68,15 @@ int loco_sim_record(const struct loco_sim_case *run, struct loco_sim_answers *an
 int loco_sim_replay(const struct loco_sim_case *run, const struct loco_sim_answers *answers,
                     bool loud);
 
-/* Finds fewer answers with which a run fails. It takes up to a minute of the processor. */
+/* Finds fewer answers with which a run fails. It takes up to half a minute of the
+ * processor. */
 int loco_sim_shrink(const struct loco_sim_case *run, struct loco_sim_answers *answers);
 
 struct loco_sim_budget {
     unsigned preemptions, delays;
 };
 
-/* Makes every run within the budget, until one fails, whose answers are returned then. `runs` is
+/* Makes the runs within the budget, until one fails, whose answers are returned then. `runs` is
  * how many there were. */
 int loco_sim_depth_first(const struct loco_sim_case *run, struct loco_sim_budget budget,
                          struct loco_sim_answers *answers, uint64_t *runs);

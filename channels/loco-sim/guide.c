@@ -38,6 +38,7 @@ int loco_sim_guide_give(struct guide *g, const struct loco_sim_answers *answers)
 
 void loco_sim_guide_free(struct guide *g)
 {
+    loco_sim_reduce_free(g);
     loco_sim_answers_free(&g->made);
     free(g->given);
     free(g->branch);
@@ -69,7 +70,8 @@ static void guide_note_branch(struct guide *g, enum loco_choice what, uint64_t b
         g->branch = more;
         g->branch_room = room;
     }
-    g->branch[g->branch_count++] = (struct branch){what, g->asked[what], bound, usual};
+    g->branch[g->branch_count++] =
+        (struct branch){.what = what, .number = g->asked[what], .bound = bound, .usual = usual};
 }
 
 uint64_t loco_sim_guide_draw(struct guide *g, uint64_t below)
@@ -122,9 +124,14 @@ static uint64_t guide_choose(struct loco_sim_chooser *chooser, enum loco_choice 
     const unsigned slot = slot_of(what, !g->acted);
     g->asked[slot]++;
     const bool given = g->given && guide_find(g, slot, &value);
-    if (!given && g->branches && g->director.acting && g->made.count == g->given_count &&
-        loco_sim_kinds[what].branches != FIXED)
+    const bool branches = !given && g->branches && g->director.acting &&
+                          g->made.count == g->given_count && loco_sim_kinds[what].branches != FIXED;
+    if (branches)
         guide_note_branch(g, what, bound, usual);
+    if (given)
+        loco_sim_reduce_given(g, what, value);
+    else
+        loco_sim_reduce_choice(g, what, branches);
     if (g->depth > 0)
         value = pct_answer(g, what, bound, usual);
     if (value >= bound)
@@ -142,6 +149,8 @@ int loco_sim_guide_run(struct guide *g, const struct loco_sim_case *c,
                        struct loco_sim_answers *made)
 {
     g->director.chooser.choose = guide_choose;
+    if (g->reduces)
+        loco_sim_reduce_begin(g, &g->director.chooser);
     int rc = loco_sim_workload_run_by(c->workload, c->seed, c->chaos, g->loud, &g->director);
 
     if (g->failed)

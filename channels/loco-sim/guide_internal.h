@@ -3,6 +3,8 @@
  *
  *      answers.c      the answers that make up a run, and their text
  *      guide.c        one run: what is asked, and what is answered
+ *      touches.c      what threads and operations touched
+ *      reduce.c       which runs need not be made, as another one is the same
  *      search.c       which runs to make: depth first, and PCT
  *      shrink.c       a run that fails, with as few answers as can be
  */
@@ -10,6 +12,7 @@
 #define LOCO_SIM_GUIDE_INTERNAL_H
 
 #include "explore.h"
+#include "touches.h"
 
 enum class { OTHER, PREEMPTION, DELAY };
 
@@ -24,11 +27,24 @@ extern const struct kind loco_sim_kinds[LOCO_CHOICES];
 bool loco_sim_answers_add(struct loco_sim_answers *answers, struct loco_sim_answer answer);
 void loco_sim_answer_print(const struct loco_sim_answer *answer, FILE *file);
 
-/* A choice at which depth first could branch. */
+/* A choice at which depth first could branch. The rest is for putting last a thread or operation.
+ */
 struct branch {
     enum loco_choice what;
     uint32_t number;
     uint64_t bound, usual;
+    uint64_t who;
+    struct touches own;    /* touched by it from here to its next such choice */
+    size_t next;           /* that choice's branch; 0: there is none, or others act before */
+    struct touches others; /* touched by others while it was last, in all runs that were made */
+    bool made;             /* they were */
+};
+
+/* One that a given answer puts last, and that has not gone on yet. */
+struct away {
+    uint64_t who;
+    bool is_away;
+    struct touches others;
 };
 
 enum { SLOTS = 2 * LOCO_CHOICES }; /* kinds, early and later */
@@ -48,6 +64,13 @@ struct guide {
     bool branches;
     struct branch *branch;
     size_t branch_count, branch_room;
+    bool reduces;         /* what is touched is noted */
+    size_t open[2];       /* branches, from 1, of the thread and of the operation that act */
+    struct away *away;    /* for each given answer */
+    size_t given_so_far;  /* answers */
+    uint64_t thread;      /* which acts */
+    uint64_t thread_node; /* where */
+    uint32_t events;      /* of the history so far */
 
     /* PCT: */
     unsigned depth;
@@ -71,8 +94,28 @@ int loco_sim_guide_replay(const struct loco_sim_case *run, const struct loco_sim
 /* PCT: draws a number below `below`. */
 uint64_t loco_sim_guide_draw(struct guide *guide, uint64_t below);
 
+/* --- reduce.c --- */
+
+void loco_sim_reduce_begin(struct guide *guide, struct loco_sim_chooser *chooser);
+void loco_sim_reduce_free(struct guide *guide);
+
+/* A thread or operation may be put last here, and is not; `is_branch`: the last branch is about it.
+ */
+void loco_sim_reduce_choice(struct guide *guide, enum loco_choice what, bool is_branch);
+
+/* The next given answer is made. */
+void loco_sim_reduce_given(struct guide *guide, enum loco_choice what, uint64_t value);
+
+/* Whether putting last at the branch gives runs that are like those that put last later. */
+bool loco_sim_reduce_skips(struct guide *guide, struct branch *branch);
+
+/* The branches of the answers that a search has given; and those of all answers that it may. */
+enum { ANSWERS_MAX = 64 };
+
 struct loco_sim_search {
     uint64_t runs;
+    bool every;                         /* also the runs that are like others */
+    struct touches others[ANSWERS_MAX]; /* of each given answer, in the runs that have it so far */
     double until; /* no run begins when the process has used so many seconds; 0: all runs do */
 };
 

@@ -24,8 +24,17 @@ static bool search_is_over(const struct loco_sim_search *search)
 static int explore(const struct loco_sim_case *c, struct loco_sim_budget left,
                    struct loco_sim_answers *answers, struct loco_sim_search *search);
 
+/* What others touched in the branch's runs counts for the answers before it, too. */
+static void explore_sum(struct branch *b, struct loco_sim_search *search, size_t answers)
+{
+    loco_sim_touches_free(&b->others);
+    b->others = search->others[answers];
+    b->made = true;
+    search->others[answers] = (struct touches){0};
+}
+
 static int explore_branch(const struct loco_sim_case *c, struct loco_sim_budget left,
-                          struct loco_sim_answers *answers, const struct branch *b,
+                          struct loco_sim_answers *answers, struct branch *b,
                           struct loco_sim_search *search)
 {
     unsigned *budget =
@@ -45,21 +54,27 @@ static int explore_branch(const struct loco_sim_case *c, struct loco_sim_budget 
         rc = explore(c, left, answers, search);
         answers->count -= rc == 0;
     }
+    if (!rc)
+        explore_sum(b, search, answers->count);
     return rc;
 }
 
-/* Makes the run of the answers, and all that add others after them. */
+/* Makes the run of the answers, and all that add others after them: the latest first, as they tell
+ * which of the earlier ones are needed. */
 static int explore(const struct loco_sim_case *c, struct loco_sim_budget left,
                    struct loco_sim_answers *answers, struct loco_sim_search *search)
 {
-    struct guide g = {.director.together = true, .branches = true};
+    struct guide g = {.director.together = true, .branches = true, .reduces = !search->every};
     int rc = loco_sim_guide_give(&g, answers);
 
     search->runs++;
     if (!rc)
         rc = loco_sim_guide_run(&g, c, NULL);
-    for (size_t i = 0; !rc && i < g.branch_count && !search_is_over(search); i++)
-        rc = explore_branch(c, left, answers, &g.branch[i], search);
+    for (size_t i = 0; g.away && i < answers->count; i++)
+        loco_sim_touches_merge(&search->others[i], &g.away[i].others);
+    for (size_t i = g.branch_count; !rc && i-- > 0 && !search_is_over(search);)
+        if (!loco_sim_reduce_skips(&g, &g.branch[i]))
+            rc = explore_branch(c, left, answers, &g.branch[i], search);
     loco_sim_guide_free(&g);
     return rc;
 }
@@ -69,7 +84,10 @@ int loco_sim_search_depth_first(const struct loco_sim_case *c, struct loco_sim_b
 {
     *answers = (struct loco_sim_answers){0};
     search->runs = 0;
-    return explore(c, budget, answers, search);
+    int rc = explore(c, budget, answers, search);
+    for (size_t i = 0; i < ANSWERS_MAX; i++)
+        loco_sim_touches_free(&search->others[i]);
+    return rc;
 }
 
 int loco_sim_depth_first(const struct loco_sim_case *c, struct loco_sim_budget budget,

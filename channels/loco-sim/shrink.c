@@ -14,7 +14,7 @@
 #include "guide_internal.h"
 
 /* Of the process's time: for each way to look for a simple run, and to drop answers. */
-enum { LOOK_S = 4, DROP_S = 20 };
+enum { LOOK_S = 2, DROP_S = 12 };
 
 /* More answers than this make a run that is not simple. */
 enum { FEW = 8 };

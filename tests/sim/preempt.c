@@ -44,16 +44,16 @@ static inline bool is_noticed(void)
     return s && ((--s->until_preempted == 0) | (s->stores > 0));
 }
 
-static void preempt(const volatile void *at)
+static void preempt(const volatile void *at, size_t size, bool writes)
 {
     if (sim_running->until_preempted == 0)
-        sim_preempt(sim_running, (const void *)at);
+        sim_preempt(sim_running, (const void *)at, size, writes);
 }
 
-static void before_access(const volatile void *at)
+static void before_access(const volatile void *at, size_t size, bool writes)
 {
     if (is_noticed())
-        preempt(at);
+        preempt(at, size, writes);
 }
 
 static void empty_buffer(void)
@@ -65,9 +65,9 @@ static void empty_buffer(void)
 }
 
 /* Before an atomic instruction, or one on a lock. */
-static void before_atomic(const volatile void *at)
+static void before_atomic(const volatile void *at, size_t size)
 {
-    before_access(at);
+    before_access(at, size, true);
     struct sim_fiber *f = fiber_with_stores();
     if (f)
         sim_drain_late(f);
@@ -75,15 +75,15 @@ static void before_atomic(const volatile void *at)
 
 __attribute__((noinline)) static void notice_read(const void *address, size_t size)
 {
-    preempt(address);
+    preempt(address, size, false);
     struct sim_fiber *f = fiber_with_stores();
     if (f)
         sim_load(f, address, NULL, size);
 }
 
-__attribute__((noinline)) static void notice_write(const void *address)
+__attribute__((noinline)) static void notice_write(const void *address, size_t size)
 {
-    preempt(address);
+    preempt(address, size, true);
     struct sim_fiber *f = fiber_with_stores();
     if (f && sim_is_network_memory(f->sim, address))
         sim_drain(f);
@@ -97,21 +97,20 @@ static inline void before_read(const void *address, size_t size)
 
 static inline void before_write(const void *address, size_t size)
 {
-    (void)size;
     if (is_noticed())
-        notice_write(address);
+        notice_write(address, size);
 }
 
 static bool load_own(const volatile void *from, uint64_t *value, size_t size)
 {
-    before_access(from);
+    before_access(from, size, false);
     struct sim_fiber *f = fiber_with_stores();
     return f && sim_load(f, (const void *)from, value, size);
 }
 
 static bool store_later(volatile void *to, uint64_t value, unsigned size, int order)
 {
-    before_access(to);
+    before_access(to, size, true);
     const struct sim *s = simulation();
     if (s && order != __ATOMIC_SEQ_CST)
         return sim_store(s->current, (void *)to, value, size);
@@ -164,7 +163,7 @@ void __tsan_init(void)
                                                 int order)                                         \
     {                                                                                              \
         (void)order;                                                                               \
-        before_atomic(at);                                                                         \
+        before_atomic(at, sizeof *at);                                                             \
         return __atomic_##what(at, value, __ATOMIC_SEQ_CST);                                       \
     }
 
@@ -177,7 +176,7 @@ void __tsan_init(void)
     {                                                                                              \
         (void)success;                                                                             \
         (void)failure;                                                                             \
-        before_atomic(at);                                                                         \
+        before_atomic(at, sizeof *at);                                                             \
         return __atomic_compare_exchange_n(at, expected, desired, weak, __ATOMIC_SEQ_CST,          \
                                            __ATOMIC_SEQ_CST);                                      \
     }
@@ -204,7 +203,7 @@ void __tsan_init(void)
                                                   uint##bits##_t value, int order)                 \
     {                                                                                              \
         (void)order;                                                                               \
-        before_atomic(at);                                                                         \
+        before_atomic(at, sizeof *at);                                                             \
         return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                   \
     }                                                                                              \
     MODIFY(bits, fetch_add)                                                                        \
@@ -222,7 +221,7 @@ ATOMIC_SIZE(64)
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {
-    before_access(NULL);
+    before_access(NULL, 0, false);
     if (order == __ATOMIC_SEQ_CST)
         empty_buffer();
 }
@@ -230,27 +229,44 @@ void __tsan_atomic_thread_fence(int order)
 /* --- calls that are not announced ---------------------------------------------------------------
  */
 
-#define UNANNOUNCED(result, name, parameters, ...)                                                 \
-    result __real_##name parameters;                                                               \
-    result __wrap_##name parameters;                                                               \
-    result __wrap_##name parameters                                                                \
+/* Tells who explores runs that network memory may be read or written. */
+static void hide(const void *at)
+{
+    struct sim *s = simulation();
+
+    if (s && sim_is_network_memory(s, at))
+        sim_note(s, s->current->number, LOCO_SIM_HIDES, 0);
+}
+
+#define UNANNOUNCED(name, parameters, from, ...)                                                   \
+    void *__real_##name parameters;                                                                \
+    void *__wrap_##name parameters;                                                                \
+    void *__wrap_##name parameters                                                                 \
     {                                                                                              \
         empty_buffer();                                                                            \
+        hide(to);                                                                                  \
+        hide(from);                                                                                \
         return __real_##name(__VA_ARGS__);                                                         \
     }
 
-UNANNOUNCED(void *, memcpy, (void *to, const void *from, size_t size), to, from, size)
-UNANNOUNCED(void *, memset, (void *to, int byte, size_t size), to, byte, size)
-UNANNOUNCED(void *, __memcpy_chk, (void *to, const void *from, size_t size, size_t room), to, from,
+UNANNOUNCED(memcpy, (void *to, const void *from, size_t size), from, to, from, size)
+UNANNOUNCED(memset, (void *to, int byte, size_t size), to, to, byte, size)
+UNANNOUNCED(__memcpy_chk, (void *to, const void *from, size_t size, size_t room), from, to, from,
             size, room)
-UNANNOUNCED(void *, __memset_chk, (void *to, int byte, size_t size, size_t room), to, byte, size,
-            room)
+UNANNOUNCED(__memset_chk, (void *to, int byte, size_t size, size_t room), to, to, byte, size, room)
 
 /* An operation has returned when its stores are in memory: its caller may tell others of it in ways
  * that the simulator does not see. */
-UNANNOUNCED(void, loco_sim_history_return,
-            (struct loco_sim_history * history, int index, bool ok, uint64_t value), history, index,
-            ok, value)
+void __real_loco_sim_history_return(struct loco_sim_history *history, int index, bool ok,
+                                    uint64_t value);
+void __wrap_loco_sim_history_return(struct loco_sim_history *history, int index, bool ok,
+                                    uint64_t value);
+void __wrap_loco_sim_history_return(struct loco_sim_history *history, int index, bool ok,
+                                    uint64_t value)
+{
+    empty_buffer();
+    __real_loco_sim_history_return(history, index, ok, value);
+}
 
 /* --- locks ------------------------------------------------------------------------------------ */
 
@@ -326,7 +342,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
     if (!s)
         return __real_pthread_mutex_lock(mutex);
     forget_others(s);
-    before_atomic(mutex);
+    before_atomic(mutex, sizeof *mutex);
     while (is_held_by_another(s, mutex))
         sim_wait_for_change(s, "a lock that is held by", find_held(mutex, NULL)->by);
     hold(s, mutex);
@@ -342,7 +358,7 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
     if (!s)
         return __real_pthread_mutex_trylock(mutex);
     forget_others(s);
-    before_atomic(mutex);
+    before_atomic(mutex, sizeof *mutex);
     if (is_held_by_another(s, mutex))
         return EBUSY;
     hold(s, mutex);
@@ -358,6 +374,6 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
     empty_buffer();
     if (!s || !let_go(s, mutex))
         return __real_pthread_mutex_unlock(mutex);
-    before_access(mutex);
+    before_access(mutex, sizeof *mutex, true);
     return 0;
 }

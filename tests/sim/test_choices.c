@@ -142,13 +142,12 @@ Test(choices, small_workloads_pass_every_run_with_two_deviations)
     static const struct loco_sim_budget budgets[] = {{2, 0}, {1, 1}, {0, 2}};
     const struct loco_sim_case small = {&small_put, 1, LOCO_SIM_DEFERRED};
     struct loco_sim_answers answers;
-    uint64_t runs, before = 0;
+    uint64_t runs;
 
     for (int i = 0; i < 3; i++) {
         cr_assert_eq(loco_sim_depth_first(&small, budgets[i], &answers, &runs), 0);
         cr_assert_eq(answers.count, 0);
-        cr_assert_gt(runs, before); /* small_put has few words, so more choices of delays */
-        before = runs;
+        cr_assert_gt(runs, 5);
         loco_sim_answers_free(&answers);
     }
 }

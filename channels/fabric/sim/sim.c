@@ -105,9 +105,12 @@ static void sim_read_source(struct sim *s, struct operation *o)
     const unsigned char *from = o->source;
     size_t at = 0;
 
+    sim_note_words(s, s->current->number, LOCO_SIM_READS, from, o->size);
     for (; s->physics->interrupt && o->size - at > sizeof(uint64_t); at += sizeof(uint64_t)) {
         loco_copy(o->data + at, from + at, sizeof(uint64_t));
         sim_interrupt(s);
+        sim_note_words(s, s->current->number, LOCO_SIM_READS, from + at + sizeof(uint64_t),
+                       sizeof(uint64_t));
     }
     loco_copy(o->data + at, from + at, o->size - at);
 }
@@ -218,6 +221,7 @@ enum { BLOCK = 1 << 20, LARGE = BLOCK / 16 };
 struct sim_block {
     struct sim_block *next;
     size_t size, used, room;
+    uint64_t number; /* from 1 */
     unsigned char *lines;
 };
 
@@ -234,6 +238,7 @@ static struct sim_block *sim_new_block(struct sim *s, size_t room)
     b->lines += LOCO_CACHE_LINE - (uintptr_t)b->lines % LOCO_CACHE_LINE;
     b->room = room;
     b->next = s->blocks;
+    b->number = 1 + (s->blocks ? s->blocks->number : 0);
     s->blocks = b;
     return b;
 }
@@ -253,14 +258,26 @@ static unsigned char *sim_cut(struct sim *s, size_t size)
     return memory;
 }
 
-bool sim_is_network_memory(const struct sim *s, const void *at)
+static const struct sim_block *sim_block_of(const struct sim *s, const void *at)
 {
     const uintptr_t place = (uintptr_t)at;
+    const struct sim_block *b = s->blocks;
 
-    for (const struct sim_block *b = s->blocks; b; b = b->next)
-        if (place - (uintptr_t)b->lines < b->used)
-            return true;
-    return false;
+    while (b && place - (uintptr_t)b->lines >= b->used)
+        b = b->next;
+    return b;
+}
+
+bool sim_is_network_memory(const struct sim *s, const void *at)
+{
+    return sim_block_of(s, at) != NULL;
+}
+
+uint64_t sim_number_of_word(const struct sim *s, const void *at)
+{
+    const struct sim_block *b = sim_block_of(s, at);
+
+    return b ? (b->number << 40) + ((uintptr_t)at - (uintptr_t)b->lines) / sizeof(uint64_t) : 0;
 }
 
 static int sim_arena_map(struct loco_node *base, size_t size, struct loco_arena *arena)
@@ -301,6 +318,15 @@ static void *sim_reach(struct loco_node *base, uint32_t peer, struct loco_remote
                : NULL;
 }
 
+static uint64_t sim_number_of_link(const struct sim_node *n, uint32_t peer)
+{
+    uint64_t others = 0;
+
+    for (const struct sim_link *l = n->links; l; l = l->next)
+        others += l->base.peer == peer;
+    return ((uint64_t)n->base.id << 40) + ((uint64_t)peer << 20) + others;
+}
+
 /* Waits for nothing. */
 static int sim_link_open(struct loco_node *base, uint32_t peer, uint64_t until,
                          struct loco_link **link)
@@ -324,6 +350,7 @@ static int sim_link_open(struct loco_node *base, uint32_t peer, uint64_t until,
     l->back = sim_link_between(s, peer, base->id);
     l->immediate = sim_takes_no_time(s, base->id, peer);
     l->random = s->config.seed * 0x9e3779b97f4a7c15u + ++s->link_count;
+    l->number = sim_number_of_link(n, peer);
     l->next = n->links;
     n->links = l;
     l->next_to_peer = p->links;
@@ -340,7 +367,10 @@ static void sim_link_close(struct loco_link *link)
 
 static uint64_t sim_clock(struct loco_node *node)
 {
-    return ((struct sim_node *)node)->sim->now;
+    struct sim *s = ((struct sim_node *)node)->sim;
+
+    sim_note(s, s->current->number, LOCO_SIM_TIMES, 0);
+    return s->now;
 }
 
 static void sim_relax(struct loco_node *node, struct loco_wait *wait)

@@ -144,6 +144,7 @@ static void chaos_pause(struct sim_fiber *self)
     next->stall = sim_chance(s, LOCO_CHOICE_STALL, 32)
                       ? (unsigned)sim_choose(s, LOCO_CHOICE_STALL, 60, 0)
                       : 0;
+    sim_note_run(s, self, next);
     sim_switch(self, next);
 }
 
@@ -167,11 +168,15 @@ static void chaos_relax(struct loco_node *node, struct loco_wait *wait)
     const bool looked_away = wait->turns == 1 || wait->until != self->wake_at;
     n->sim->changes += looked_away;
     self->seen = n->sim->changes - looked_away;
-    self->rank = sim_rank(n->sim, SIM_LAST);
+    if (looked_away || sim_rank_is_chosen(self->rest))
+        self->rest = sim_rank(n->sim, SIM_LAST);
+    self->rank = self->rest; /* so it does not matter how often those that wait look */
     self->waiting = n;
     self->node = n;
     self->waits_for = NULL;
     self->wake_at = wait->until;
+    if (wait->until != UINT64_MAX)
+        sim_note(n->sim, self->number, LOCO_SIM_TIMES, 0);
     chaos_pause(self);
 }
 
@@ -205,7 +210,18 @@ static int chaos_draw_countdown(struct sim *s)
     return 1 + (int)sim_choose(s, LOCO_CHOICE_COUNTDOWN, most, most - 1);
 }
 
-void sim_preempt(struct sim *s, const void *at)
+/* A chooser has a look at every access of a fiber to network memory. */
+static void chaos_let_choose(struct sim *s, const void *at, size_t size, bool writes)
+{
+    s->announced |= at != NULL;
+    if (s->current == &s->main || !at || !sim_is_network_memory(s, at))
+        return;
+    if (sim_is_switched(s, at))
+        chaos_pause(s->current);
+    sim_note_words(s, s->current->number, writes ? LOCO_SIM_WRITES : LOCO_SIM_READS, at, size);
+}
+
+void sim_preempt(struct sim *s, const void *at, size_t size, bool writes)
 {
     /* A chooser, and one who observes, have a look at every access. */
     s->until_preempted = 1;
@@ -213,9 +229,8 @@ void sim_preempt(struct sim *s, const void *at)
         sim_observe(s, at);
         return;
     }
-    if (s->chooser && s->current != &s->main && at && sim_is_network_memory(s, at) &&
-        sim_is_switched(s, at))
-        chaos_pause(s->current);
+    if (s->chooser)
+        chaos_let_choose(s, at, size, writes);
     s->subject = NULL;
     s->subject_at = at;
     if (s->countdown > 0 && --s->countdown > 0)
@@ -248,6 +263,8 @@ static void chaos_poll(struct loco_link *link)
 {
     struct sim_link *l = (struct sim_link *)link;
 
+    sim_note(l->node->sim, l->node->sim->current->number, LOCO_SIM_READS,
+             SIM_A_COMPLETION | l->number);
     chaos_take_completion(l->node->sim, &link->done, l->completed);
     chaos_take_completion(l->node->sim, &link->flushed, l->flushes_completed);
 }
@@ -286,6 +303,7 @@ static int chaos_post(struct sim_link *l, struct operation *o)
         return rc;
     }
     sim_draw_course(s, o);
+    sim_note(s, s->current->number, LOCO_SIM_POSTS, SIM_A_LINK | l->number);
     sim_append(l, o);
     l->queued++;
     s->changes++;

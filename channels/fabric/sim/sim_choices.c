@@ -9,6 +9,7 @@ void loco_sim_choose_by(struct loco_fabric *fabric, struct loco_sim_chooser *cho
 
     s->chooser = chooser;
     s->asks = chooser || s->fair;
+    s->notes = chooser && chooser->note;
 }
 
 /* Time and turns are chosen fairly by the seed. All else that is not usual holds somebody up. */
@@ -24,6 +25,34 @@ uint64_t sim_ask_now(struct sim *s, enum loco_choice what, uint64_t bound, uint6
         return choice_is_fair(what) ? drawn : usual;
     const uint64_t chosen = s->chooser->choose(s->chooser, what, bound, usual, drawn);
     return chosen < bound ? chosen : usual;
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+uint64_t loco_sim_subject(const struct loco_fabric *fabric)
+{
+    const struct sim *s = (const struct sim *)fabric;
+
+    return s->subject ? s->subject->id : s->current->number;
+}
+
+void sim_note_words(struct sim *s, uint64_t who, enum loco_sim_deed deed, const void *at,
+                    size_t size)
+{
+    const uint64_t first = s->notes ? sim_number_of_word(s, at) : 0;
+
+    for (uint64_t i = 0; first && i < (size + 7) / 8; i++)
+        sim_note(s, who, deed, first + i);
+}
+
+void sim_note_run(struct sim *s, const struct sim_fiber *self, const struct sim_fiber *next)
+{
+    const uint64_t node = next->node ? next->node->base.id : UINT32_MAX;
+
+    sim_note(s, self->number, LOCO_SIM_PAUSES, 0);
+    sim_note(s, next->number, LOCO_SIM_RUNS, SIM_A_NODE | node);
+    if (!s->announced)
+        sim_note(s, next->number, LOCO_SIM_HIDES, 0);
 }
 
 /* --- ranks ------------------------------------------------------------------------------------ */
@@ -42,7 +71,12 @@ uint64_t sim_rank(struct sim *s, enum sim_band band)
     return ((band == SIM_LAST ? 1ull : 2ull * CHOSEN + 2 * band) << 48) - later;
 }
 
-/* Below the ranks that waiting threads will get in so many turns of their waits. Else one whose
+bool sim_rank_is_chosen(uint64_t rank)
+{
+    return rank > 1ull << 48;
+}
+
+/* Below the ranks that threads will get in so many waits. Else one whose
  * effect is waited for would come before the next thread that waits for something else. */
 enum { FAR = 200 };
 

@@ -113,7 +113,7 @@ int loco_sim_run(struct loco_fabric *fabric)
     s->current = &s->main;
     if (s->config.chaos >= LOCO_SIM_DEFERRED) {
         sim_running = s;
-        sim_preempt(s, NULL);
+        sim_preempt(s, NULL, 0, false);
     }
     if (s->alive)
         s->physics->pause(&s->main);

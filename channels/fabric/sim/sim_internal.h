@@ -70,6 +70,7 @@ struct sim_fiber {
 
     /* Chaos: */
     uint64_t rank;  /* where it usually comes, as loco/fabric/sim_choices.h has it */
+    uint64_t rest;  /* its rank while its present wait lasts */
     unsigned place; /* in the sim's crowd, from 1; 0: it sleeps or has ended */
     uint64_t seen;  /* the sim's count of changes when it last looked */
     unsigned stall; /* turns for which it is held back */
@@ -118,6 +119,7 @@ struct sim_link {
     bool immediate;                    /* timed: the way there and back takes no time */
     uint64_t flushes;                  /* tickets given */
     uint64_t last;                     /* number of the newest operation */
+    uint64_t number;                   /* says its nodes, and which of theirs it is */
     bool deaf;                         /* the node knows that the peer is lost: no answer comes */
     bool severed;                      /* the peer knows that the node is lost: nothing arrives */
     struct sim_link *next;             /* the node's next link */
@@ -150,6 +152,7 @@ struct operation {
     enum verb verb;
     struct sim_link *link;
     uint64_t number;       /* or a flush's ticket */
+    uint64_t id;           /* chaos: no other operation, and no fiber, has it as a number */
     unsigned char *target; /* in the peer's memory */
     const void *source;    /* of a write, in the poster's memory; NULL once it was read */
     void *result;          /* of a read or atomic, in the poster's memory */
@@ -224,6 +227,9 @@ struct sim {
     int countdown;                    /* with a chooser, in place of until_preempted */
     bool asks;                        /* somebody chooses, or the schedule is fair */
     bool fair;                        /* from now on */
+    bool notes;                       /* the chooser is told what happens */
+    bool announced;                   /* accesses to memory are */
+    uint64_t operations;              /* posted so far */
     const struct operation *subject;  /* of the choice; NULL: the running fiber, at the address */
     const void *subject_at;
     struct sim_observed *observing; /* after the run: what a fiber looks at */
@@ -265,7 +271,7 @@ void sim_wait_for_change(struct sim *sim, const char *what, const struct sim_fib
 /* The simulation whose fibers may be interrupted at any memory access. tests/sim/preempt.c counts
  * down `until_preempted` at each access, and at 0 calls sim_preempt, which pauses the fiber. */
 extern _Thread_local struct sim *sim_running __attribute__((tls_model("initial-exec")));
-void sim_preempt(struct sim *sim, const void *at);
+void sim_preempt(struct sim *sim, const void *at, size_t size, bool writes);
 
 /* --- choices: sim_choices.c ------------------------------------------------------------------- */
 
@@ -302,10 +308,30 @@ static inline bool sim_chance(struct sim *sim, enum loco_choice what, uint64_t o
     return sim_ask(sim, what, 2, 0, drawn == 0);
 }
 
+/* Tells whoever chooses what a fiber or an operation does, if that is asked for. */
+static inline void sim_note(struct sim *sim, uint64_t who, enum loco_sim_deed deed, uint64_t what)
+{
+    if (sim->notes)
+        sim->chooser->note(sim->chooser, who, deed, what);
+}
+
+/* What is told of besides words, with a number of it. */
+#define SIM_A_NODE       (1ull << 60)
+#define SIM_AN_EXCLUSION (2ull << 60) /* of the atomics at a node */
+#define SIM_A_LINK       (3ull << 60)
+#define SIM_A_COMPLETION (4ull << 60) /* of a link */
+
+void sim_note_words(struct sim *sim, uint64_t who, enum loco_sim_deed deed, const void *at,
+                    size_t size);
+
+/* `self` pauses, and `next` goes on. */
+void sim_note_run(struct sim *sim, const struct sim_fiber *self, const struct sim_fiber *next);
+
 enum sim_band { SIM_LAST, SIM_FIBERS, SIM_OPERATIONS };
 
 /* The next rank of those in the band. */
 uint64_t sim_rank(struct sim *sim, enum sim_band band);
+bool sim_rank_is_chosen(uint64_t rank);
 void sim_put_last(struct sim *sim, uint64_t *rank);
 
 /* Who usually has the turn; nobody when nothing can go on. */
@@ -364,6 +390,9 @@ void sim_let_stores_go(struct sim *sim);
 
 /* Whether the place is in an arena of some node. */
 bool sim_is_network_memory(const struct sim *sim, const void *at);
+
+/* The number of the word at the place; 0: it is in no arena. */
+uint64_t sim_number_of_word(const struct sim *sim, const void *at);
 
 void sim_poll(struct loco_link *link);
 

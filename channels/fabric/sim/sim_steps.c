@@ -80,6 +80,10 @@ static void transfer_some(struct sim *s, struct operation *o, struct transfer *t
         some = 1 + (unsigned)sim_choose(s, LOCO_CHOICE_TEAR, left, left - 1);
     if (some < left)
         sim_put_last(s, &o->rank);
+    if (from != o->data)
+        sim_note_words(s, o->id, LOCO_SIM_READS, from, o->size);
+    if (to != o->data)
+        sim_note_words(s, o->id, LOCO_SIM_WRITES, to, o->size);
     while (some-- > 0)
         transfer_word(t, to, from, o->size);
 }
@@ -105,6 +109,7 @@ static void chaos_finish(struct operation *o)
 {
     o->finished = true;
     o->late = chaos_is_atomic(o) && !o->executed;
+    sim_note(o->link->node->sim, o->id, LOCO_SIM_WRITES, SIM_A_COMPLETION | o->link->number);
     o->link->queued--;
 }
 
@@ -207,12 +212,15 @@ static bool chaos_execute_some(struct sim *s, struct operation *o)
     } else if (o->verb == READ) {
         transfer_some(s, o, &o->apply, o->apply.words, o->data, o->target);
         o->executed = transfer_is_over(&o->apply);
-    } else if (peer->atomic == o) {
-        sim_end_atomic(o);
-    } else if (!peer->atomic) {
-        chaos_begin_atomic(s, o);
-    } else {
+    } else if (peer->atomic && peer->atomic != o) {
         return false;
+    } else {
+        sim_note_words(s, o->id, LOCO_SIM_WRITES, o->target, WORD);
+        sim_note(s, o->id, LOCO_SIM_WRITES, SIM_AN_EXCLUSION | peer->base.id);
+        if (peer->atomic)
+            sim_end_atomic(o);
+        else
+            chaos_begin_atomic(s, o);
     }
     return true;
 }
@@ -280,8 +288,11 @@ static bool chaos_can_step(const struct sim *s, const struct operation *o, const
     const struct possible may =
         o->verb == WRITE ? chaos_possible_write(s, o, e) : chaos_possible_other(s, o, e);
     const struct operation *atomic = o->link->peer->atomic;
-    const bool excluded = chaos_is_atomic(o) && atomic && atomic != o;
+    const bool excluded = may.execute && chaos_is_atomic(o) && atomic && atomic != o;
 
+    if (excluded) /* it would act, but for the other one */
+        sim_note(o->link->node->sim, o->id, LOCO_SIM_READS,
+                 SIM_AN_EXCLUSION | o->link->peer->base.id);
     return may.fetch || may.arrive || may.complete || may.answer || (may.execute && !excluded);
 }
 
@@ -302,6 +313,7 @@ static bool chaos_step(struct sim *s, struct operation *o, const struct earlier 
         return false;
     }
     s->subject = o;
+    sim_note(s, o->id, LOCO_SIM_RUNS, SIM_A_LINK | o->link->number);
     if (!(o->verb == WRITE ? chaos_step_write(s, o, e) : chaos_step_other(s, o, e)))
         return false;
     o->patience = chaos_draw_patience(s);
@@ -422,6 +434,7 @@ void sim_draw_course(struct sim *s, struct operation *o)
     bool deferred = s->config.chaos >= LOCO_SIM_DEFERRED;
 
     s->subject = o;
+    o->id = (1ull << 32) + ++s->operations;
     o->rank = sim_rank(s, SIM_OPERATIONS);
     o->patience = chaos_draw_patience(s);
     o->fetch = transfer_plan(s, o->size);

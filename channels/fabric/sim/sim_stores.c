@@ -47,6 +47,7 @@ static void stores_let_go(struct sim_fiber *f)
     default:
         __atomic_store_n((uint64_t *)(void *)store->to, store->value, __ATOMIC_RELAXED);
     }
+    sim_note_words(f->sim, f->number, LOCO_SIM_WRITES, store->to, store->size);
     f->store_first++;
     f->store_count--;
     f->sim->stores--;

@@ -8,9 +8,9 @@
  *
  * Threads, and operations in flight, have ranks. Usually, of those that can go on, the one of the
  * highest rank does: operations before threads, and of each the one that was begun first. A thread
- * that waits has a low rank from each turn of its wait on. A thread that is switched away from
+ * that waits has a low rank from the beginning of its wait on. A thread that is switched away from
  * (LOCO_CHOICE_SWITCH), and an operation that is delayed or does not do its usual step first, is
- * put last: it is below those that wait, for the next 200 turns of waits.
+ * put last: it is below those that wait, for the next 200 waits.
  *
  * Once a run has made four fifths of its turns, nobody is asked any more. The schedule is then fair
  * and without delays. So a run that does not end has threads that wait for ever.
@@ -55,15 +55,35 @@ enum loco_choice {
     LOCO_CHOICES
 };
 
+/* What a thread or an operation does. */
+enum loco_sim_deed {
+    LOCO_SIM_RUNS,   /* it goes on: a thread of a node, an operation of a link */
+    LOCO_SIM_PAUSES, /* a thread waits, sleeps, is switched away from, or ends */
+    LOCO_SIM_READS,  /* a word of network memory, or something else that is shared */
+    LOCO_SIM_WRITES,
+    LOCO_SIM_POSTS, /* to a link */
+    LOCO_SIM_TIMES, /* looks at the clock, or waits until a time */
+    LOCO_SIM_HIDES, /* something that is not told */
+};
+
 struct loco_sim_chooser {
     /* Returns a number below `bound`. `drawn` is what the seed says; `usual` is the quiet answer.
      * A larger number counts as the usual one. */
     uint64_t (*choose)(struct loco_sim_chooser *chooser, enum loco_choice what, uint64_t bound,
                        uint64_t usual, uint64_t drawn);
+    /* Unless it is NULL: is told what each thread and each operation does. `what` is a number of
+     * the word, link or node, the same in each run, and not 0. A thread that reads and writes
+     * memory without being interrupted there, as of code that is not compiled for it, hides what it
+     * does. */
+    void (*note)(struct loco_sim_chooser *chooser, uint64_t who, enum loco_sim_deed deed,
+                 uint64_t what);
 };
 
 /* Lets the chooser decide from now on. It stays valid until the run has ended. */
 void loco_sim_choose_by(struct loco_fabric *sim, struct loco_sim_chooser *chooser);
+
+/* From within choose(): the number of the thread or operation that the choice is about. */
+uint64_t loco_sim_subject(const struct loco_fabric *sim);
 
 /* From within choose(): prints what the choice is about. */
 void loco_sim_describe(const struct loco_fabric *sim, FILE *file);
