@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../models/circuit.h"
 #include "../models/models.h"
 #include "../models/provider/native.h"
 #include "../tools/export_fmu/export.h"
@@ -12,7 +13,8 @@ static const char help[] =
     "\n"
     "Exports a model as an FMU for other tools: for co-simulation with FMI 2.0 or 3.0, on this "
     "kind\n"
-    "of machine. MODEL is a built-in model (hiloco models lists them) or a shared library.\n"
+    "of machine. MODEL is a built-in model (hiloco models lists them), a shared library, or a\n"
+    "netlist, which the FMU then contains.\n"
     "\n"
     "  --fmi 2|3       the version of FMI (default 2)\n"
     "  --period-us P   the model's period in microseconds (default 10): the start value of the\n"
@@ -38,7 +40,7 @@ static int find_model(struct hil_fmu_export *export, const char *name)
         if (!export->model)
             fprintf(stderr,
                     "hiloco export-fmu: there is no model %s; allowed: one that hiloco models "
-                    "lists, or a shared library\n",
+                    "lists, a shared library, or a netlist (.cir)\n",
                     name);
         return export->model ? 0 : -1;
     }
@@ -46,16 +48,19 @@ static int find_model(struct hil_fmu_export *export, const char *name)
         fprintf(stderr, "hiloco export-fmu: %s: %s\n", name, wrong);
         return -1;
     }
-    if (loaded->provider != &hil_native_provider) {
+    if (loaded->provider == &hil_circuit_provider)
+        export->netlist = hil_circuit_netlist(loaded);
+    else if (loaded->provider == &hil_native_provider)
+        export->library = loaded->name;
+    else {
         fprintf(stderr,
                 "hiloco export-fmu: %s: models of this kind cannot be exported; allowed: a "
-                "built-in model, or a shared library\n",
+                "built-in model, a shared library, or a netlist (.cir)\n",
                 name);
         return -1;
     }
     export->model = loaded->model;
-    export->library = loaded->name;
-    export->library_hash = loaded->hash;
+    export->hash = loaded->hash;
     return 0;
 }
 

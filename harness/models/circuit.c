@@ -70,6 +70,11 @@ static void circuit_tell(const struct hil_loaded *loaded, FILE *to)
     fputs("\n\n", to);
 }
 
+const struct cir_text *hil_circuit_netlist(const struct hil_loaded *loaded)
+{
+    return &((const struct cir_model *)loaded->own)->text;
+}
+
 const struct hil_provider hil_circuit_provider = {
     .example = "a netlist such as ./stage.cir",
     .takes = circuit_takes,

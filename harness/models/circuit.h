@@ -3,8 +3,12 @@
 #ifndef HIL_CIRCUIT_H
 #define HIL_CIRCUIT_H
 
+#include "../../plants/circuit/text.h"
 #include "provider/provider.h"
 
 extern const struct hil_provider hil_circuit_provider;
+
+/* The netlist of a model that this provider has loaded. */
+const struct cir_text *hil_circuit_netlist(const struct hil_loaded *loaded);
 
 #endif

@@ -357,3 +357,15 @@ void cir_text_close(struct cir_text *text)
     cir_free_all(&text->blocks);
     *text = (struct cir_text){0};
 }
+
+void cir_text_write(const struct cir_text *text, FILE *to)
+{
+    fprintf(to, "%s\n", text->title);
+    for (unsigned i = 0; i < text->count; i++) {
+        const struct cir_statement *s = &text->at[i];
+
+        for (unsigned k = 0; k < s->count; k++)
+            fprintf(to, "%s%s", k ? " " : "", s->at[k].text);
+        fputc('\n', to);
+    }
+}

@@ -11,6 +11,7 @@
 #define HILOCO_CIRCUIT_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* The destination of a message: one line that says where, what was found, and what is allowed. */
 struct cir_said {
@@ -40,6 +41,9 @@ struct cir_text {
  * could not be read is closed. */
 int cir_text_read(struct cir_text *text, const char *path, const struct cir_said *said);
 void cir_text_close(struct cir_text *text);
+
+/* Writes the text as one netlist, with what it includes, which reads back as the same text. */
+void cir_text_write(const struct cir_text *text, FILE *to);
 
 /* Writes the message, with the token's place in front. Returns -EINVAL. */
 __attribute__((format(printf, 3, 4))) int

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "fmu_tool.h"
 #include "folder.h"
 #include "harness/base/units.h"
+#include "harness/models/circuit.h"
 #include "harness/tools/export_fmu/export.h"
 #include "model_rig.h"
 
@@ -349,7 +351,7 @@ static struct hil_fmu_export compiled(const char *output, int version)
                  wrong);
     return (struct hil_fmu_export){.model = loaded->model,
                                    .library = loaded->name,
-                                   .library_hash = loaded->hash,
+                                   .hash = loaded->hash,
                                    .version = version,
                                    .width = 1,
                                    .period_ns = PERIOD_NS};
@@ -386,6 +388,98 @@ Test(export_fmu, a_shared_library_goes_with_it)
         take_away("fmu");
     }
 }
+
+/* --- circuits -------------------------------------------------------------------------------- */
+
+static void expect_circuit_outputs(const struct fmu_tool *tool, void *instance,
+                                   const struct hil_model *model, const double *out, unsigned step)
+{
+    for (unsigned i = 0; i < model->outputs.count; i++) {
+        const double theirs = get(tool, instance, model->outputs.at[i].name);
+        cr_assert_eq(memcmp(&theirs, &out[i], sizeof theirs), 0,
+                     "%s %d, step %u: %s is %.17g, not %.17g", model->name, tool->version, step,
+                     model->outputs.at[i].name, theirs, out[i]);
+    }
+}
+
+static void circuit_log(void *path, const char *line)
+{
+    cr_assert_fail("%s: %s", (const char *)path, line);
+}
+
+/* The netlist goes with the FMU, which gives the numbers of the circuit itself, bit for bit. */
+static void expect_same_circuit(const char *path, int version)
+{
+    double parameters[RIG_PLACES], in[RIG_PLACES], out[RIG_PLACES];
+    const struct hil_loaded *loaded;
+    struct fmu_tool tool;
+    char wrong[1024];
+    void *component;
+
+    cr_assert_eq(
+        hil_model_load(&loaded, path, ".", NULL, &(struct hil_said){wrong, sizeof wrong, NULL}), 0,
+        "%s: %s", path, wrong);
+    const struct hil_model *model = loaded->model;
+    rig_values(&model->parameters, 1, parameters);
+    rig_values(&model->inputs, 1, in);
+    const struct hil_config config = {.size = sizeof config,
+                                      .width = 1,
+                                      .period_s = period_s,
+                                      .parameters = parameters,
+                                      .log = circuit_log,
+                                      .log_arg = (void *)(uintptr_t)path,
+                                      .model = model};
+    cr_assert_eq(model->create(&component, &config), 0, "%s", path);
+    const struct hil_fmu_export export = {.model = model,
+                                          .netlist = hil_circuit_netlist(loaded),
+                                          .hash = loaded->hash,
+                                          .version = version,
+                                          .width = 1,
+                                          .period_ns = PERIOD_NS};
+    export_as(&tool, &export, "fmu");
+    void *instance = tool_instantiate(&tool, NULL);
+    cr_assert(instance, "%s: %s", path, tool_said);
+    cr_assert_eq(tool_initialize(&tool, instance, 0), TOOL_OK, "%s: %s", path, tool_said);
+    cr_assert_eq(model->output(component, in, out), 0);
+    expect_circuit_outputs(&tool, instance, model, out, 0);
+    for (unsigned step = 0; step < STEPS; step++) {
+        cr_assert_eq(model->step(component, (uint64_t)(step + 1) * PERIOD_NS, in, out), 0);
+        cr_assert_eq(tool_step(&tool, instance, step * period_s, period_s), TOOL_OK, "%s: %s", path,
+                     tool_said);
+        expect_circuit_outputs(&tool, instance, model, out, step + 1);
+    }
+    tool_free(&tool, instance);
+    tool_close(&tool);
+    model->destroy(component);
+    take_away("fmu");
+}
+
+Test(export_fmu, a_netlist_goes_with_it)
+{
+    glob_t found;
+
+    cr_assert_eq(glob("plants/circuits/*.cir", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        expect_same_circuit(found.gl_pathv[i], 2 + (int)i % 2);
+    globfree(&found);
+}
+
+/* With what the netlist includes: the FMU has one file. */
+Test(export_fmu, a_netlist_goes_with_what_it_includes)
+{
+    put("values.inc", "* of the filter\n.param res={2*500}\n");
+    put("stage.cir",
+        "An RC filter\n"
+        "*hiloco vin: input Vin_v V 10 0 100 voltage of the Source = 'it'\n"
+        "*hiloco v(out): output out_v V\n"
+        "*hiloco res: parameter res_ohm Ohm 1k 1 1meg\n"
+        ".include values.inc\nvin in 0 external\nr1 in out\n+ {res} ; of it\nC1 out 0 '2*0.5u'\n"
+        ".end\n");
+    expect_same_circuit(in_folder("stage.cir"), 3);
+}
+
+/* --- ends --------------------------------------------------------------------------------------
+ */
 
 /* It is no error, and the outputs of the last step are there. */
 Test(export_fmu, a_model_may_end_the_simulation)

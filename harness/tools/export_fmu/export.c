@@ -25,6 +25,8 @@ struct fmu_making {
     char binary[4096]; /* the path of libhiloco-fmiN.so */
     char *description;
     size_t description_size;
+    char *netlist; /* of a circuit, as text */
+    size_t netlist_size;
     char *text;
     size_t text_size;
 };
@@ -146,7 +148,7 @@ static int make_token(struct fmu_making *m)
     if (rc)
         return rc;
     const XXH128_hash_t hash = XXH3_128bits_withSeed(m->description, m->description_size,
-                                                     m->export->library_hash + m->export->width);
+                                                     m->export->hash + m->export->width);
     const unsigned long long high = hash.high64, low = hash.low64;
     snprintf(m->label.token, sizeof m->label.token, "{%08llx-%04llx-%04llx-%04llx-%012llx}",
              high >> 32, high >> 16 & 0xffff, high & 0xffff, low >> 48, low & 0xffffffffffff);
@@ -213,10 +215,12 @@ static int add_all(const struct fmu_making *m, zip_t *archive, const char *label
         return rc;
     snprintf(name, sizeof name, "%s/%s.label", m->folder, m->identifier);
     rc = add_text(m, archive, name, label, strlen(label));
-    if (rc || !m->export->library)
-        return rc;
     snprintf(name, sizeof name, "%s/%s", m->folder, m->label.model);
-    return add_file(m, archive, name, m->export->library);
+    if (!rc && m->export->library)
+        rc = add_file(m, archive, name, m->export->library);
+    if (!rc && m->export->netlist)
+        rc = add_text(m, archive, name, m->netlist, m->netlist_size);
+    return rc;
 }
 
 static int write_archive(const struct fmu_making *m, const char *path)
@@ -244,6 +248,18 @@ static int write_archive(const struct fmu_making *m, const char *path)
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
+static int write_netlist(struct fmu_making *m)
+{
+    FILE *to = m->export->netlist ? open_memstream(&m->netlist, &m->netlist_size) : NULL;
+
+    if (!m->export->netlist)
+        return 0;
+    if (!to)
+        return fmu_fail(m, -errno, "there is no memory");
+    cir_text_write(m->export->netlist, to);
+    return fclose(to) ? fmu_fail(m, -ENOMEM, "there is no memory") : 0;
+}
+
 static int fmu_make(struct fmu_making *m, const char *path)
 {
     const struct hil_fmu_export *e = m->export;
@@ -262,7 +278,9 @@ static int fmu_make(struct fmu_making *m, const char *path)
     if (rc)
         return fmu_fail(m, rc, "%s is not installed", library);
     name_folder(m);
-    rc = make_token(m);
+    rc = write_netlist(m);
+    if (!rc)
+        rc = make_token(m);
     return rc ? rc : write_archive(m, path);
 }
 
@@ -273,11 +291,15 @@ int hil_fmu_export(const struct hil_fmu_export *export, const char *path, char *
     hil_fmu_identifier(export->model, m.identifier, sizeof m.identifier);
     m.label.width = export->width;
     m.label.period_ns = export->period_ns;
+    const bool carried = export->library || export->netlist;
     snprintf(m.label.model, sizeof m.label.model, "%s%s",
-             export->library ? m.identifier : export->model->name,
-             export->library ? "-model.so" : "");
+             carried ? m.identifier : export->model->name,
+             export->library   ? "-model.so"
+             : export->netlist ? ".cir"
+                               : "");
     int rc = fmu_make(&m, path);
     free(m.description);
+    free(m.netlist);
     hil_fmu_variables_free(&m.variables);
     return rc;
 }

@@ -5,13 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../../plants/circuit/text.h"
 #include "../../../plants/model.h"
 
 struct hil_fmu_export {
     const struct hil_model *model;
-    const char *library; /* the shared library of the model; NULL: the model is built in */
-    uint64_t library_hash;
-    int version; /* of FMI: 2 or 3 */
+    const char *library;            /* the shared library of the model, or NULL */
+    const struct cir_text *netlist; /* of a circuit; NULL: the model is built in, or of a library */
+    uint64_t hash;                  /* of the library or the netlist */
+    int version;                    /* of FMI: 2 or 3 */
     unsigned width;
     uint64_t period_ns;
 };

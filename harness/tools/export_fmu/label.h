@@ -11,8 +11,8 @@
 enum { HIL_FMU_NAME_BYTES = 128, HIL_FMU_TOKEN_BYTES = 40 };
 
 struct hil_fmu_label {
-    char model[HIL_FMU_NAME_BYTES];  /* a built-in model, or the shared library beside the binary:
-                                      * "NAME.so" */
+    char model[HIL_FMU_NAME_BYTES];  /* a built-in model, or the shared library or the netlist
+                                      * beside the binary: "NAME.so", "NAME.cir" */
     unsigned width;                  /* of the component */
     uint64_t period_ns;              /* unless the parameter step_size_s says otherwise */
     char token[HIL_FMU_TOKEN_BYTES]; /* guid, instantiationToken; without blanks */

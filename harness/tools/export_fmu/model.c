@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../../../plants/circuit/circuit_model.h"
 #include "../../models/builtin.h"
 #include "../../models/provider/native_component.h"
 #include "../../models/provider/tables.h"
@@ -36,13 +38,16 @@ static int read_label(struct hil_fmu_label *label, const char *library, char *te
     return rc;
 }
 
-/* This FMU's model, if it is from a library. It stays, because instances may exist. */
+/* This FMU's model, if it is from a library or a netlist. It stays, because instances may exist. */
 static struct hil_native native = {.image = -1};
+static struct cir_model *circuit;
 
-__attribute__((destructor)) static void close_native(void)
+__attribute__((destructor)) static void close_carried(void)
 {
     if (native.image >= 0)
         hil_native_close(&native);
+    if (circuit)
+        cir_model_unload(circuit);
 }
 
 static int open_native(const char *path, char *text, size_t size)
@@ -65,22 +70,29 @@ static int open_native(const char *path, char *text, size_t size)
     return rc;
 }
 
-static int find_native(const struct hil_model **model, const char *library, const char *name,
-                       char *text, size_t size)
+static int open_circuit(const char *path, char *text, size_t size)
+{
+    return cir_model_load(&circuit, path, false, &(struct cir_said){text, size});
+}
+
+/* The model in a file beside this library. */
+static int find_carried(const struct hil_model **model, const char *library, const char *name,
+                        char *text, size_t size)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static char path[PATH_MAX + HIL_FMU_NAME_BYTES];
+    const bool is_circuit = strstr(name, ".cir");
     const char *slash = strrchr(library, '/');
     int rc = 0;
 
     pthread_mutex_lock(&lock);
-    if (native.image < 0) {
+    if (native.image < 0 && !circuit) {
         snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - library + 1) : 0, library,
                  name);
-        rc = open_native(path, text, size);
+        rc = is_circuit ? open_circuit(path, text, size) : open_native(path, text, size);
     }
     pthread_mutex_unlock(&lock);
-    *model = &native.model;
+    *model = is_circuit && circuit ? &circuit->model : &native.model;
     return rc;
 }
 
@@ -101,8 +113,8 @@ int hil_fmu_model_find(const struct hil_model **model, struct hil_fmu_label *lab
     int rc = read_label(label, library, text, size);
     if (rc)
         return rc;
-    if (strstr(label->model, ".so"))
-        return find_native(model, library, label->model, text, size);
+    if (strchr(label->model, '.'))
+        return find_carried(model, library, label->model, text, size);
     *model = find_builtin(label->model);
     if (*model)
         return 0;
