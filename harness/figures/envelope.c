@@ -53,7 +53,18 @@ void hil_envelope_add(struct hil_envelope *envelope, double x, double y)
     add(envelope, &envelope->columns[i < count ? i : count - 1], (struct hil_point){x, y});
 }
 
-static void write_column(const struct hil_envelope_column *column, double x_scale, FILE *to)
+/* `held` is the value until now, if it holds until the next point; NAN: there is none. */
+static void write_point(const struct hil_point *point, double x_scale, double *held, FILE *to)
+{
+    if (held && isfinite(*held) && *held != point->y)
+        fprintf(to, "%.9g %.9g\n", point->x * x_scale, *held);
+    fprintf(to, "%.9g %.9g\n", point->x * x_scale, point->y);
+    if (held)
+        *held = point->y;
+}
+
+static void write_column(const struct hil_envelope_column *column, double x_scale, double *held,
+                         FILE *to)
 {
     const bool rises = column->least.x < column->greatest.x;
     const struct hil_point points[] = {
@@ -65,7 +76,7 @@ static void write_column(const struct hil_envelope_column *column, double x_scal
 
     for (int i = 0; i < 4; i++)
         if (i == 0 || points[i].x > points[i - 1].x)
-            fprintf(to, "%.9g %.9g\n", points[i].x * x_scale, points[i].y);
+            write_point(&points[i], x_scale, held, to);
 }
 
 static double column_width(const struct hil_envelope *envelope)
@@ -103,13 +114,15 @@ void hil_envelope_write_curve(const struct hil_envelope *envelope, double x_scal
 {
     const struct hil_envelope_column *column = next_column(envelope, envelope->columns), *next;
     const double width = column_width(envelope);
+    double held = NAN;
 
     for (bool begins = true; column; column = next) {
         next = next_column(envelope, column + 1);
-        write_column(column, x_scale, to);
+        write_column(column, x_scale, envelope->held ? &held : NULL, to);
         if (begins && is_end(next) && column->first.x == column->last.x)
             fprintf(to, "%.9g %.9g\n", (column->last.x + width) * x_scale, column->last.y);
         begins = write_break(next, to);
+        held = begins ? NAN : held;
     }
 }
 

@@ -28,6 +28,7 @@ struct hil_envelope {
     struct hil_envelope_column *columns;
     unsigned column_count;
     bool broken; /* the next point is not joined to the last */
+    bool held;   /* each value holds until the next: the curve has steps, no slopes */
 };
 
 /* Takes the points with from <= x < to. Returns 0 or -ENOMEM. */

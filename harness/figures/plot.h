@@ -17,7 +17,7 @@ struct hil_plot_span {
  * Draws the figures that belong to DIR into the folder `to`, or into DIR if that is NULL.
  *
  * For a run (which has trace.h5, and its results in summary.json):
- *      one for each measure    the whole run and the start-up, with the reference
+ *      one for each measure    the whole run and what is around each event, with the reference
  *      one for each array      its signals, their mean, and how far each swings
  *      one for each node       its other signals, a row for each unit
  *      latency                 how late the loops were, how long they took, the age of their inputs

@@ -160,7 +160,7 @@ static int draw_lines(const struct plot_run *run, const struct plot_group *group
         const struct hil_envelope *drawn = lines->drawn[i].views;
         if (!lines->together)
             plot_curve(&figure, "whole", i + 1, &drawn[PLOT_WHOLE], &views->windows[PLOT_WHOLE]);
-        plot_curve(&figure, "line", i + 1, &drawn[PLOT_BEGINNING], &views->windows[PLOT_BEGINNING]);
+        plot_curve(&figure, "line", i + 1, &drawn[PLOT_EVENT], &views->windows[PLOT_EVENT]);
     }
     plot_spread(&figure, lines);
     plot_pair_ranges(&figure, &lines->band, &lines->mean);

@@ -399,14 +399,18 @@ static double round_up(double x)
     return 10 * power;
 }
 
+double plot_run_interval(const struct plot_run *run, double settling_ms)
+{
+    return isfinite(settling_ms) ? round_up(fmax(startup_least_s, 2e-3 * settling_ms))
+                                 : fmax(startup_unstable_s, run->duration_s / 250);
+}
+
 double plot_run_startup(const struct plot_run *run, const struct plot_measure *measure)
 {
     const struct plot_measure *judged = measure->told.judged ? measure : &run->first;
     const double startup_ms = judged->told.startup_ms;
-    double s = fmax(startup_unstable_s, run->duration_s / 250);
+    double s = plot_run_interval(run, startup_ms);
 
-    if (isfinite(startup_ms))
-        s = round_up(fmax(startup_least_s, 2e-3 * startup_ms));
     if (run->events.count)
         s = fmin(s, run->events.at[0].at_s);
     return fmin(s, run->duration_s);

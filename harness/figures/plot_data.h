@@ -92,6 +92,10 @@ void plot_measure_words(const struct plot_measure *measure, char text[PLOT_TEXT_
 void plot_in_unit(const char *unit, char text[40]);
 void plot_capital(char *text);
 
+/* How much of the time from an event on deserves a view, in s, if the measure settled within this
+ * time; NAN: it did not. */
+double plot_run_interval(const struct plot_run *run, double settling_ms);
+
 /* How much of the beginning deserves a view of its own, in s. */
 double plot_run_startup(const struct plot_run *run, const struct plot_measure *measure);
 

@@ -39,7 +39,7 @@ static void plot_missed(struct hil_figure *figure, const struct plot_pair *misse
 {
     unsigned counts[PLOT_RUN_VIEWS];
 
-    for (unsigned view = 0; view < PLOT_RUN_VIEWS; view++)
+    for (unsigned view = 0; view < views->count; view++)
         counts[view] = plot_marks(figure, view, &missed->views[view], views->windows[view].scale);
     fprintf(figure->values, "missed = %u\n", counts[PLOT_WHOLE]);
 }
@@ -89,7 +89,7 @@ static int draw_measure(const struct plot_run *run, const struct plot_measure *m
 int plot_run_draw_measure(const struct plot_run *run, const struct plot_measure *m,
                           const char *name, struct hil_plot_span span)
 {
-    const struct plot_views views = plot_views_of(run, m, span);
+    const struct plot_views views = plot_views_of_events(run, m, span);
     struct measured measured = {0};
     int rc = plot_pair_open(&measured.value, &views);
 
@@ -97,6 +97,7 @@ int plot_run_draw_measure(const struct plot_run *run, const struct plot_measure 
         rc = plot_pair_open(&measured.reference, &views);
     if (!rc)
         rc = plot_pair_open(&measured.missed, &views);
+    plot_pair_hold(&measured.reference);
     if (rc)
         rc = plot_no_memory(run);
     if (!rc)

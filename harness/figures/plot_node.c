@@ -54,7 +54,7 @@ static bool is_same_panel(const struct signals *signals, unsigned i)
 
 static int draw_signal(const struct plot_run *run, struct hil_figure *figure, unsigned i,
                        const struct plot_group *group, const struct plot_views *views,
-                       struct plot_range ranges[PLOT_RUN_VIEWS])
+                       struct plot_range ranges[PLOT_TWO_VIEWS])
 {
     const struct plot_column *column = &group->columns[0];
     struct plot_pair pair = {0};
@@ -68,7 +68,7 @@ static int draw_signal(const struct plot_run *run, struct hil_figure *figure, un
     if (!rc) {
         snprintf(series, sizeof series, "signal-%u", i + 1);
         plot_pair_draw(figure, series, &pair, views);
-        for (unsigned view = 0; view < PLOT_RUN_VIEWS; view++)
+        for (unsigned view = 0; view < PLOT_TWO_VIEWS; view++)
             plot_range_include(&ranges[view], &pair.views[view]);
     }
     plot_pair_close(&pair);
@@ -80,7 +80,7 @@ static int draw_signal(const struct plot_run *run, struct hil_figure *figure, un
 static int draw_panels(const struct plot_run *run, struct hil_figure *figure,
                        const struct signals *signals, const struct plot_views *views)
 {
-    struct plot_range ranges[PLOT_RUN_VIEWS] = {{INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
+    struct plot_range ranges[PLOT_TWO_VIEWS] = {{INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
     unsigned panels = 0, letters = 0;
     char variable[32];
     int rc = 0;
@@ -104,8 +104,8 @@ static int draw_panels(const struct plot_run *run, struct hil_figure *figure,
         fprintf(figure->values, "last[%u] = %u\n", panels, i + 1);
         letters = length > letters ? length : letters;
         rc = draw_signal(run, figure, i, signals->at[i], views, ranges);
-        for (unsigned view = 0; view < PLOT_RUN_VIEWS; view++)
-            plot_range_set(figure, PLOT_RUN_VIEWS * (panels - 1) + view + 1, ranges[view]);
+        for (unsigned view = 0; view < PLOT_TWO_VIEWS; view++)
+            plot_range_set(figure, PLOT_TWO_VIEWS * (panels - 1) + view + 1, ranges[view]);
     }
     fprintf(figure->values, "panels = %u\nlabel_letters = %u\n", panels, letters);
     return rc;

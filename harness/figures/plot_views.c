@@ -4,18 +4,83 @@
 #include <math.h>
 #include <string.h>
 
+/* The view is this much wider on its left, as a share of it. */
+static const double views_before = 0.1;
+
+/* What it covers at least of the time to the next event. */
+static const double views_least = 0.25;
+
+static struct plot_views views_of_span(const struct plot_run *run,
+                                       const struct plot_measure *measure,
+                                       struct hil_plot_span span)
+{
+    const struct plot_window all = plot_window(span.from_s, span.to_s);
+
+    return (struct plot_views){
+        .count = PLOT_TWO_VIEWS,
+        .windows = {all, all},
+        .steady = {measure->told.figures.from_s, measure->told.figures.to_s},
+        .is_part = plot_span_is_part(span, run->duration_s),
+    };
+}
+
+/* The part of the run around an event: until the measure has settled twice over, or the next event
+ * begins. */
+static struct plot_window views_around(const struct plot_run *run,
+                                       const struct plot_measure *measure, int number,
+                                       struct hil_summary_reader_event *event)
+{
+    const struct plot_measure *judged = measure->told.judged ? measure : &run->first;
+    struct hil_summary_reader_event next;
+    struct hil_summary_reader_figures figures;
+
+    hil_summary_reader_after(&run->told, number + 1, "", &next, &figures);
+    hil_summary_reader_after(&run->told, number, judged->told.name ? judged->told.name : "", event,
+                             &figures);
+    if (number == 0)
+        return plot_window(0, plot_run_startup(run, measure));
+    const double end_s = isfinite(next.time_s) ? next.time_s : run->duration_s;
+    const double over_s = fmax(event->over_s, event->time_s);
+    const double least_s = views_least * (end_s - event->time_s);
+    const double until_s =
+        fmin(end_s, over_s + fmax(plot_run_interval(run, figures.settling_ms), least_s));
+    const double from_s = event->time_s - views_before * (until_s - event->time_s);
+    return plot_window(fmax(from_s, 0), until_s);
+}
+
 struct plot_views plot_views_of(const struct plot_run *run, const struct plot_measure *measure,
                                 struct hil_plot_span span)
 {
-    const struct plot_window all = plot_window(span.from_s, span.to_s);
-    const bool is_part = plot_span_is_part(span, run->duration_s);
-    const double startup_s = plot_run_startup(run, measure);
+    struct plot_views views = views_of_span(run, measure, span);
+    struct hil_summary_reader_event event;
+    struct hil_summary_reader_figures figures;
+    const struct plot_measure *judged = measure->told.judged ? measure : &run->first;
+    const bool rests = judged->told.startup_ms == 0;
 
-    return (struct plot_views){
-        .windows = {all, is_part ? all : plot_window(0, startup_s)},
-        .steady = {measure->told.figures.from_s, measure->told.figures.to_s},
-        .is_part = is_part,
-    };
+    if (views.is_part)
+        return views;
+    views.windows[PLOT_EVENT] = plot_window(0, plot_run_startup(run, measure));
+    hil_summary_reader_after(&run->told, 0, "", &views.events[PLOT_EVENT], &figures);
+    hil_summary_reader_after(&run->told, 1, "", &event, &figures);
+    if (rests && isfinite(event.time_s))
+        views.windows[PLOT_EVENT] = views_around(run, judged, 1, &views.events[PLOT_EVENT]);
+    return views;
+}
+
+struct plot_views plot_views_of_events(const struct plot_run *run,
+                                       const struct plot_measure *measure,
+                                       struct hil_plot_span span)
+{
+    const unsigned events = hil_summary_reader_event_count(&run->told);
+    struct plot_views views = plot_views_of(run, measure, span);
+
+    if (views.is_part || events < 2)
+        return views;
+    views.count = 1 + events < PLOT_RUN_VIEWS ? 1 + events : PLOT_RUN_VIEWS;
+    views.left_out = events - (views.count - 1);
+    for (unsigned view = 1; view < views.count; view++)
+        views.windows[view] = views_around(run, measure, (int)view - 1, &views.events[view]);
+    return views;
 }
 
 int plot_no_memory(const struct plot_run *run)
@@ -30,7 +95,8 @@ int plot_pair_open(struct plot_pair *pair, const struct plot_views *views)
 {
     int rc = 0;
 
-    for (int view = 0; view < PLOT_RUN_VIEWS && !rc; view++)
+    pair->count = views->count;
+    for (unsigned view = 0; view < pair->count && !rc; view++)
         rc = hil_envelope_init(&pair->views[view], views->windows[view].from_s,
                                views->windows[view].to_s, HIL_FIGURE_COLUMNS);
     return rc;
@@ -38,13 +104,19 @@ int plot_pair_open(struct plot_pair *pair, const struct plot_views *views)
 
 void plot_pair_close(struct plot_pair *pair)
 {
-    for (int view = 0; view < PLOT_RUN_VIEWS; view++)
+    for (unsigned view = 0; view < pair->count; view++)
         hil_envelope_fini(&pair->views[view]);
+}
+
+void plot_pair_hold(struct plot_pair *pair)
+{
+    for (unsigned view = 0; view < pair->count; view++)
+        pair->views[view].held = true;
 }
 
 void plot_pair_add(struct plot_pair *pair, double time_s, double value)
 {
-    for (int view = 0; view < PLOT_RUN_VIEWS; view++)
+    for (unsigned view = 0; view < pair->count; view++)
         hil_envelope_add(&pair->views[view], time_s, value);
 }
 
@@ -56,14 +128,14 @@ void plot_pair_each(void *pair, double time_s, const double *value)
 void plot_pair_draw(struct hil_figure *figure, const char *series, const struct plot_pair *pair,
                     const struct plot_views *views)
 {
-    for (unsigned view = 0; view < PLOT_RUN_VIEWS; view++)
+    for (unsigned view = 0; view < pair->count; view++)
         plot_curve(figure, series, view + 1, &pair->views[view], &views->windows[view]);
 }
 
 void plot_pair_ranges(struct hil_figure *figure, const struct plot_pair *one,
                       const struct plot_pair *other)
 {
-    for (unsigned view = 0; view < PLOT_RUN_VIEWS; view++) {
+    for (unsigned view = 0; view < one->count; view++) {
         struct plot_range range = {INFINITY, -INFINITY};
 
         plot_range_include(&range, &one->views[view]);
@@ -90,25 +162,59 @@ int plot_views_open(struct hil_figure *figure, const struct plot_run *run, const
     return 0;
 }
 
-static void set_windows(struct hil_figure *figure, const struct plot_views *views)
+/* The event of a view, in at most so many letters. */
+static void views_event(const struct plot_run *run, const struct plot_views *views, unsigned view,
+                        char *text, size_t size)
 {
-    const struct plot_window *all = &views->windows[PLOT_WHOLE],
-                             *second = &views->windows[PLOT_BEGINNING];
+    const char *name = views->events[view].name;
+    size_t room = views->count > PLOT_TWO_VIEWS + 1 ? 31 : 50;
 
-    fprintf(figure->values, "is_part = %d\narray x_from[2] = [%.12g, %.12g]\n", views->is_part,
-            all->from_s * all->scale, second->from_s * second->scale);
-    fprintf(figure->values, "array x_to[2] = [%.12g, %.12g]\n", all->to_s * all->scale,
-            second->to_s * second->scale);
-    fprintf(figure->values, "array x_label[2] = ['%s', '%s%s']\n", all->label, second->label,
-            views->is_part ? "" : ": start-up");
+    snprintf(text, size, "%s", name && name[0] ? name : "start-up");
+    for (unsigned i = 0; i < run->events.count; i++)
+        if (view && run->events.at[i].at_s == views->events[view].time_s)
+            snprintf(text, size, "%s", run->events.at[i].text);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == '\n')
+            *c = ' ';
+    if (strlen(text) <= room)
+        return;
+    while (room > 0 && ((unsigned char)text[room] & 0xc0) == 0x80) /* within a letter of UTF-8 */
+        room--;
+    strcpy(text + room, "...");
+}
+
+/* event_name and event_at are those of the views; the times are in the unit of the whole. */
+static void set_windows(struct hil_figure *figure, const struct plot_run *run,
+                        const struct plot_views *views)
+{
+    char variable[32], event[PLOT_TEXT_BYTES];
+
+    fprintf(figure->values,
+            "is_part = %d\nviews = %u\nleft_out = %u\narray x_from[views]\narray x_to[views]\n"
+            "array x_label[views]\narray event_name[views]\narray event_at[views]\n",
+            views->is_part, views->count, views->left_out);
+    for (unsigned view = 0; view < views->count; view++) {
+        const struct plot_window *w = &views->windows[view];
+        const double at_s = view && !views->is_part ? views->events[view].time_s : NAN;
+        fprintf(figure->values, "x_from[%u] = %.12g\nx_to[%u] = %.12g\nevent_at[%u] = %.12g\n",
+                view + 1, w->from_s * w->scale, view + 1, w->to_s * w->scale, view + 1,
+                isfinite(at_s) ? at_s * views->windows[PLOT_WHOLE].scale : 0);
+        views_event(run, views, view, event, sizeof event);
+        snprintf(variable, sizeof variable, "event_name[%u]", view + 1);
+        hil_figure_text(figure, variable, "%s", event);
+        snprintf(variable, sizeof variable, "x_label[%u]", view + 1);
+        hil_figure_text(figure, variable, "%s%s%s", w->label,
+                        view && views->count == PLOT_TWO_VIEWS && !views->is_part ? ": " : "",
+                        view && views->count == PLOT_TWO_VIEWS && !views->is_part ? event : "");
+    }
 }
 
 void plot_views_set(struct hil_figure *figure, const struct plot_run *run,
                     const struct plot_views *views)
 {
-    set_windows(figure, views);
-    plot_events_open(figure, PLOT_RUN_VIEWS);
-    for (unsigned view = 0; view < PLOT_RUN_VIEWS; view++)
+    set_windows(figure, run, views);
+    plot_events_open(figure, views->count);
+    for (unsigned view = 0; view < views->count; view++)
         plot_events_set(figure, view + 1, &run->events, views->steady, views->windows[view].from_s,
                         views->windows[view].to_s, views->windows[view].scale);
     plot_events_set_texts(figure, &run->events, views->windows[PLOT_WHOLE].from_s,

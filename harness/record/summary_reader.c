@@ -60,9 +60,9 @@ static struct hil_summary_reader_event told_event(const struct hil_summary_reade
     const int i = hil_foreign_index(number, INT_MAX);
     const json_t *json = told_event_json(told, i);
 
-    return (struct hil_summary_reader_event){json_is_object(json) ? i : -1,
-                                             told_text(json_object_get(json, "name")),
-                                             hil_summary_reader_number(json, "time_s")};
+    return (struct hil_summary_reader_event){
+        json_is_object(json) ? i : -1, told_text(json_object_get(json, "name")),
+        hil_summary_reader_number(json, "time_s"), hil_summary_reader_number(json, "over_s")};
 }
 
 unsigned hil_summary_reader_event_count(const struct hil_summary_reader *told)

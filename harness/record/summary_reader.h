@@ -30,9 +30,9 @@ struct hil_summary_reader_figures {
 
 /* An event of the run. */
 struct hil_summary_reader_event {
-    int number;       /* -1: unknown */
-    const char *name; /* "load 10 to 8 Ohm" */
-    double time_s;
+    int number;            /* -1: unknown */
+    const char *name;      /* "load 10 to 8 Ohm" */
+    double time_s, over_s; /* when it begins, and when its ramps are over */
 };
 
 /* A measure; or an array of measures, with the figures of the worst. Texts belong to the

@@ -321,6 +321,31 @@ Test(plot, what_is_not_seen_is_not_marked)
     cr_expect(strstr(script, "window_from[2] = 0\nwindow_to[2] = 0\n"), "%s", script);
 }
 
+/* Each event has a panel around it, with its number; what is more is said. */
+Test(plot, each_event_has_a_panel)
+{
+    char events[2000] = "{\"events\": [{\"time_s\": 0}", script[20000] = "";
+
+    write_trace(in_folder("trace.h5"), -20, 10000);
+    for (unsigned i = 1; i < 9; i++)
+        snprintf(events + strlen(events), sizeof events - strlen(events),
+                 ", {\"time_s\": %g, \"changes\": {\"load\": {\"from\": 9, \"to\": %u, "
+                 "\"unit\": \"Ohm\"}}}",
+                 0.1 * i, i);
+    strcat(events, "]}");
+    put("summary.json", events);
+    cr_assert_eq(plot(), 0, "%s", said);
+    expect_texts("output", (const char *const[]){"1: start-up", "2: load 9 to 1 Ω",
+                                                 "6: load 9 to 5 Ω", "and 3 more events", NULL});
+    FILE *file = fopen(in_folder("plot/output.gp"), "r");
+    cr_assert(file);
+    cr_expect_gt(fread(script, 1, sizeof script - 1, file), 100);
+    fclose(file);
+    cr_expect(strstr(script, "views = 7\nleft_out = 3\n"), "%s", script);
+    cr_expect(strstr(script, "event_at[3] = 0.1\n"), "%s", script); /* of 1 s */
+    cr_expect(strstr(script, "x_from[3] = 97.5\nx_to[3] = 125\n"), "%s", script);
+}
+
 /* Faults: one that began and ended, one that lasted to the end, one that never began, and invalid
  * data. */
 Test(plot, faults_are_marked_where_they_act)
@@ -696,7 +721,7 @@ Test(plot, why_a_run_is_not_valid_is_not_cut)
         expect_texts(figures[i], (const char *const[]){reason, NULL});
 }
 
-/* All changes of one event are written along its mark, and stay inside the picture. */
+/* The changes of one event are above its panel, as far as there is room. */
 Test(plot, an_event_of_three_changes)
 {
     write_trace(in_folder("trace.h5"), -20, 200);
@@ -705,9 +730,9 @@ Test(plot, an_event_of_three_changes)
                         "\"load\": {\"from\": 10.25, \"to\": 5.125, \"unit\": \"Ohm\"},"
                         "\"input_voltage\": {\"from\": 24.25, \"to\": 20.25, \"unit\": \"V\"}}}]}");
     cr_assert_eq(plot(), 0, "%s", said);
-    expect_texts("output",
-                 (const char *const[]){"reference 200.1 to 300.1 V,", "load 10.25 to 5.125 Ω,",
-                                       "input voltage 24.25 to 20.25 V", NULL});
+    expect_texts("output", (const char *const[]){
+                               "1: start-up",
+                               "2: reference 200.1 to 300.1 V, load 10.25 to 5.125 Ω...", NULL});
 }
 
 /* Two keys vary and one does not, and one run failed. The others are drawn. */
