@@ -6,7 +6,7 @@ BUILD_PACKAGES := gcc libc6-dev make pkg-config libcyaml-dev libyaml-dev libhdf5
                   libcomedi-dev libngspice0-dev libzstd-dev zlib1g-dev libmicrohttpd-dev nettle-dev \
                   gnuplot-nox
 TEST_PACKAGES  := libcriterion-dev lttng-tools babeltrace2 zip chromium-headless-shell python3-h5py python3-pytest node-ajv node-js-yaml universal-ctags \
-                  mkdocs mkdocs-material mandoc \
+                  mkdocs mkdocs-material mandoc python3-pandas python3-matplotlib \
                   clang-tidy codespell shellcheck
 RDMA_PACKAGES  := ibverbs-utils iproute2 perftest rdma-core rdmacm-utils
 FUZZ_PACKAGES  := clang libclang-rt-dev

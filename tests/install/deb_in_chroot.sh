@@ -42,6 +42,17 @@ apt-get -qq -y --no-install-recommends install python3-pytest >/dev/null
 cp -r /packages/pytest /tmp/pytest
 (cd /tmp/pytest && python3 -m pytest -q -p no:cacheprovider -k 'python or limits')
 
+step "generated code becomes a model, and the documents are there"
+apt-get -qq -y --no-install-recommends install universal-ctags >/dev/null
+[ -f /usr/share/doc/hiloco/models/buck.md ]
+cp -r /usr/share/doc/hiloco/examples/generated /tmp/loops
+for code in "ert ert" "ert reusable" "plecs plecs"; do
+    hiloco wrap "${code% *}" "/tmp/loops/${code#* }" >/dev/null
+    make -s -C "/tmp/loops/${code#* }"
+done
+make -s -C /tmp/loops
+hiloco run /tmp/loops/loops.yaml --quiet --out /tmp/loops/out --set record.0.decimation=10
+
 step "nothing of them stays when they are purged"
 apt-get -qq -y purge hiloco python3-hiloco libloco0.3 libloco-dev libhiloco0.3 libhiloco-dev >/dev/null
 left=$(ours)

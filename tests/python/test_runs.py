@@ -221,6 +221,29 @@ def test_figures_and_a_report(example):
     assert run.report(to=example).read_bytes().startswith(b"<!")
 
 
+def test_frames_of_pandas(example):
+    pytest.importorskip("pandas")
+    run = hiloco.run("current.yaml")
+    frame = run.to_pandas("motor.current_a", "motor.voltage_v")
+    assert list(frame.columns) == ["motor.current_a", "motor.voltage_v"] and frame.index.name == "time_s"
+    assert (frame["motor.current_a"].to_numpy() == numpy.asarray(run["motor.current_a"])).all()
+    assert (frame.index.to_numpy() == run["motor.current_a"].time_s).all()
+    assert len(run.to_pandas().columns) == len(run.signals)
+    sweep = hiloco.sweep("current.yaml", {"components.control.parameters.kp": [0.1, 0.2]})
+    assert list(sweep.to_pandas()["components.control.parameters.kp"]) == [0.1, 0.2]
+
+
+def test_figures_of_matplotlib(example, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    pytest.importorskip("matplotlib")
+    run = hiloco.run("current.yaml")
+    panels = run.plot("motor.current_a", "current_a.reference", "motor.voltage_v").axes
+    assert [panel.get_ylabel() for panel in panels] == ["A", "V"]  # a panel for each unit
+    times, values = panels[0].lines[0].get_data()
+    assert (values == numpy.asarray(run["motor.current_a"])).all() and times[-1] == run["motor.current_a"].time_s[-1]
+    assert len(panels[0].lines) == 2 and len(panels[1].lines) == 1
+
+
 INTERRUPTED = """
 import hiloco, os, sys
 try:
