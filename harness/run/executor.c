@@ -24,14 +24,15 @@ __attribute__((cold)) static void count_stall(struct hil_executor *e, uint64_t n
         e->stalls.longest_ns = ns;
 }
 
-/* --- the rows in the order of their next steps ---------------------------------------------- */
+/* --- the batches in the order of their next steps ----------------------------------------------
+ */
 
 static bool comes_before(const struct hil_pending *a, const struct hil_pending *b)
 {
     return a->at < b->at || (a->at == b->at && a < b);
 }
 
-/* Searches from the end, because a row that made its step is mostly the one to wait longest. */
+/* Searches from the end, because a batch that made its step is mostly the one to wait longest. */
 static void queue(struct hil_executor *e, struct hil_pending *p)
 {
     struct hil_pending *before = TAILQ_LAST(&e->queue, hil_queue);
@@ -48,10 +49,10 @@ static void queue_all(struct hil_executor *e)
 {
     TAILQ_INIT(&e->queue);
     for (unsigned i = 0; i < e->count; i++)
-        queue(e, &e->rows[i]);
+        queue(e, &e->batches[i]);
 }
 
-/* The row's next step begins at another time. */
+/* The batch's next step begins at another time. */
 static void put_off(struct hil_executor *e, struct hil_pending *p, uint64_t at)
 {
     TAILQ_REMOVE(&e->queue, p, link);
@@ -132,13 +133,13 @@ static uint64_t wait_until(const struct hil_executor *e, uint64_t t_ns)
 
 /* --- running -------------------------------------------------------------------------------- */
 
-/* When the row's ramp begins, after the start: at the moment that the executors share. One that
+/* When the batch's ramp begins, after the start: at the moment that the executors share. One that
  * sees the stop later than a period has a whole ramp all the same, so that no value moves too fast.
  */
-static uint64_t stop_time(const struct hil_executor *e, const struct hil_loop *row)
+static uint64_t stop_time(const struct hil_executor *e, const struct hil_loop *batch)
 {
     const uint64_t stop = atomic_load(e->stop), now = hil_clock_now(&e->clock);
-    const uint64_t begin = now > stop + row->timing.period_ns ? now : stop;
+    const uint64_t begin = now > stop + batch->timing.period_ns ? now : stop;
 
     return begin > e->start_ns ? begin - e->start_ns : 0;
 }
@@ -148,9 +149,9 @@ static void stop_all(struct hil_executor *e)
     e->stopping = true;
     e->ended_ns = 0; /* no step begins before now */
     for (unsigned i = 0; i < e->count; i++) {
-        const uint64_t stop = stop_time(e, e->rows[i].loop);
-        for (struct hil_loop *l = e->rows[i].loop; l; l = l->beside)
-            hil_loop_stop(l, stop, e->rows[i].n);
+        const uint64_t stop = stop_time(e, e->batches[i].loop);
+        for (struct hil_loop *l = e->batches[i].loop; l; l = l->beside)
+            hil_loop_stop(l, stop, e->batches[i].n);
     }
 }
 
@@ -166,8 +167,8 @@ static uint64_t await_step(struct hil_executor *e, const struct hil_pending *p)
     return begin;
 }
 
-/* Steps the loops of the row, up to one that fails. Sets *any if at least one made its step. */
-static int step_row(const struct hil_pending *p, uint64_t n, uint64_t begin, bool *any)
+/* Steps the loops of the batch, up to one that fails. Sets *any if at least one made its step. */
+static int step_batch(const struct hil_pending *p, uint64_t n, uint64_t begin, bool *any)
 {
     int rc = p->loop->step(p->loop->arg, n, begin);
 
@@ -183,7 +184,7 @@ static bool is_stopping(const struct hil_executor *e, const struct hil_loop *loo
     return atomic_load(e->stop) || now >= hil_loop_stops_at(loop);
 }
 
-/* Counts the row's step, which has ended, and finds the next one. A run that stops is not halted.
+/* Counts the batch's step, which has ended, and finds the next one. A run that stops is not halted.
  */
 static int count_step(struct hil_executor *e, struct hil_pending *p, uint64_t begin)
 {
@@ -198,12 +199,12 @@ static int count_step(struct hil_executor *e, struct hil_pending *p, uint64_t be
     return rc && is_stopping(e, p->loop, begin) ? 0 : rc;
 }
 
-/* Runs the row's step, and finds the next one. If a later loop of the row fails, the step still
+/* Runs the batch's step, and finds the next one. If a later loop of the batch fails, the step still
  * counts, because the loops before it have made it. */
 static int make_step(struct hil_executor *e, struct hil_pending *p, uint64_t begin)
 {
     bool any;
-    const int rc = step_row(p, p->n, begin, &any);
+    const int rc = step_batch(p, p->n, begin, &any);
 
     if (!any)
         return rc;
@@ -211,7 +212,7 @@ static int make_step(struct hil_executor *e, struct hil_pending *p, uint64_t beg
     return rc ? rc : counted;
 }
 
-/* Waits until the row's step is due, and makes it. */
+/* Waits until the batch's step is due, and makes it. */
 static int run_step(struct hil_executor *e, struct hil_pending *p)
 {
     const uint64_t begin = await_step(e, p);
@@ -246,7 +247,7 @@ static void send_held(struct hil_executor *e)
     e->ended_ns = 0;
 }
 
-/* Runs the next step, and steps of other rows that are due when it has ended. Their messages go
+/* Runs the next step, and steps of other batches that are due when it has ended. Their messages go
  * out together at the end, but they do not wait for a step that takes long. */
 static int run_together(struct hil_executor *e)
 {
@@ -266,9 +267,9 @@ static int run_together(struct hil_executor *e)
     return rc;
 }
 
-/* Gives up the steps that the row still owes. But a clean stop must end at the safe values, however
- * late: the last step of a ramp is made now. */
-static int finish_row(struct hil_executor *e, struct hil_pending *p, uint64_t now)
+/* Gives up the steps that the batch still owes. But a clean stop must end at the safe values,
+ * however late: the last step of a ramp is made now. */
+static int finish_batch(struct hil_executor *e, struct hil_pending *p, uint64_t now)
 {
     uint64_t begin;
 
@@ -283,18 +284,18 @@ static int finish_row(struct hil_executor *e, struct hil_pending *p, uint64_t no
 }
 
 /* One that fails does not keep the others from their safe values. */
-static int finish_rows(struct hil_executor *e, int rc)
+static int finish_batches(struct hil_executor *e, int rc)
 {
     const uint64_t now = hil_clock_now(&e->clock), start = e->start_ns;
     const uint64_t past = now > start ? now - start : 0;
 
     if (told_to_stop(e))
         stop_all(e);
-    if (rc && !is_stopping(e, e->rows[0].loop, past))
+    if (rc && !is_stopping(e, e->batches[0].loop, past))
         return rc;
     e->ended_ns = 0;
     for (unsigned i = 0; i < e->count; i++) {
-        const int last = finish_row(e, &e->rows[i], past);
+        const int last = finish_batch(e, &e->batches[i], past);
         rc = rc ? rc : last;
     }
     return rc;
@@ -302,17 +303,17 @@ static int finish_rows(struct hil_executor *e, int rc)
 
 uint64_t hil_executor_shortest_period_ns(const struct hil_executor *e)
 {
-    uint64_t least = e->rows[0].loop->timing.period_ns;
+    uint64_t least = e->batches[0].loop->timing.period_ns;
 
     for (unsigned i = 1; i < e->count; i++)
-        if (e->rows[i].loop->timing.period_ns < least)
-            least = e->rows[i].loop->timing.period_ns;
+        if (e->batches[i].loop->timing.period_ns < least)
+            least = e->batches[i].loop->timing.period_ns;
     return least;
 }
 
 int hil_executor_run(struct hil_executor *e)
 {
-    const bool several = e->count > 1 || e->rows[0].loop->beside;
+    const bool several = e->count > 1 || e->batches[0].loop->beside;
     const uint64_t period = hil_executor_shortest_period_ns(e);
     int rc = 0;
 
@@ -322,6 +323,6 @@ int hil_executor_run(struct hil_executor *e)
     queue_all(e);
     while (!rc && !is_over(most_urgent(e)))
         rc = e->network && several ? run_together(e) : run_step(e, most_urgent(e));
-    rc = finish_rows(e, rc);
+    rc = finish_batches(e, rc);
     return !rc && e->stopping ? -EINTR : rc;
 }

@@ -14,8 +14,8 @@
 #include "loop.h"
 #include "state.h"
 
-/* The next step of a row of loops (rows.h), mostly of one loop, and when it begins, after the
- * start: when it is due, or later if the row is behind and must not catch up faster. */
+/* The next step of a batch of loops (batches.h), mostly of one loop, and when it begins, after the
+ * start: when it is due, or later if the batch is behind and must not catch up faster. */
 struct hil_pending {
     struct hil_loop *loop; /* the first one; `beside` leads to the others */
     uint64_t n, at;
@@ -31,8 +31,8 @@ struct hil_executor {
     bool stopping;     /* it was told to stop, and no longer checks `stop` */
     enum hil_wait wait;
     unsigned count;
-    struct hil_pending *rows;
-    TAILQ_HEAD(hil_queue, hil_pending) queue; /* the rows, the one to step next first */
+    struct hil_pending *batches;
+    TAILQ_HEAD(hil_queue, hil_pending) queue; /* the batches, the one to step next first */
     uint64_t ended_ns; /* when the last step ended, after the start; 0: time has passed since */
     /* A node's manager, if the fabric benefits: the executor receives while it waits, and short
      * steps that are due together send together. Else NULL. */
@@ -47,7 +47,7 @@ struct hil_executor {
  * than this. */
 static const uint64_t HIL_HYBRID_NS = 100000;
 
-/* A row of one loop. Begins with its first step. */
+/* A batch of one loop. Begins with its first step. */
 static inline struct hil_pending hil_pending_first(struct hil_loop *loop)
 {
     return (struct hil_pending){

@@ -28,19 +28,19 @@ static uint32_t traced_age(const struct hil_loop *l)
     return l->input_age_ns < HIL_NO_AGE ? (uint32_t)l->input_age_ns : HIL_NO_AGE - 1;
 }
 
-static void trace_step(const struct hil_loop *row, uint64_t n, uint64_t late_ns,
+static void trace_step(const struct hil_loop *batch, uint64_t n, uint64_t late_ns,
                        uint64_t duration_ns)
 {
     struct hil_traced_step step;
 
-    if (!HIL_TRACED(step) || !in_sample(row, n, late_ns + duration_ns))
+    if (!HIL_TRACED(step) || !in_sample(batch, n, late_ns + duration_ns))
         return;
-    step.node = row->node;
+    step.node = batch->node;
     step.step = n + 1;
     step.late_ns = late_ns;
     step.duration_ns = duration_ns;
     step.nodes = step.newer_count = 0;
-    for (const struct hil_loop *l = row; l; l = l->beside) {
+    for (const struct hil_loop *l = batch; l; l = l->beside) {
         step.ages_ns[step.nodes++] = traced_age(l);
         if (l->trace_newer)
             l->trace_newer(l->arg, &step);
@@ -48,11 +48,11 @@ static void trace_step(const struct hil_loop *row, uint64_t n, uint64_t late_ns,
     HIL_TRACE(step, &step);
 }
 
-static unsigned row_length(const struct hil_loop *row)
+static unsigned batch_length(const struct hil_loop *batch)
 {
     unsigned length = 0;
 
-    for (const struct hil_loop *l = row; l; l = l->beside)
+    for (const struct hil_loop *l = batch; l; l = l->beside)
         length++;
     return length;
 }
@@ -73,22 +73,22 @@ static void loop_keep_miss(struct hil_node_state *s, uint64_t over_ns, uint64_t 
     s->over_at_ns = at_ns;
 }
 
-static void show_missed(const struct hil_loop *row, uint64_t count)
+static void show_missed(const struct hil_loop *batch, uint64_t count)
 {
-    for (const struct hil_loop *l = row; l; l = l->beside)
+    for (const struct hil_loop *l = batch; l; l = l->beside)
         if (l->tap)
             hil_tap_miss(l->tap, count);
 }
 
-/* The steps of the row that may be left out end before this one: the last one of a ramp is made in
- * any case. */
+/* The steps of the batch that may be left out end before this one: the last one of a ramp is made
+ * in any case. */
 static uint64_t may_leave_out(const struct hil_loop *l)
 {
     return hil_loop_first_from(l, l->end_ns) - (l->ramp_ns ? 1 : 0);
 }
 
-/* Leaves out the row's steps from n up to, but not including, `next`; `now` is when this was found
- * out. Returns their number for each loop. */
+/* Leaves out the batch's steps from n up to, but not including, `next`; `now` is when this was
+ * found out. Returns their number for each loop. */
 static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, uint64_t now)
 {
     uint64_t end = may_leave_out(l);
@@ -98,7 +98,7 @@ static uint64_t leave_out(const struct hil_loop *l, uint64_t n, uint64_t next, u
         return 0;
     const struct hil_traced_left_out left_out = {
         .node = l->node,
-        .nodes = row_length(l),
+        .nodes = batch_length(l),
         .step = n + 1,
         .count = next - n,
         .late_ns = now - hil_loop_due(l, next - 1),
@@ -119,7 +119,7 @@ static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, u
     uint64_t due = hil_loop_due(l, n), over = end - (due + l->timing.period_ns);
 
     HIL_TRACE(miss, &(struct hil_traced_miss){
-                        .node = l->node, .nodes = row_length(l), .step = n + 1, .over_ns = over});
+                        .node = l->node, .nodes = batch_length(l), .step = n + 1, .over_ns = over});
     loop_keep_miss(l->state, over, begin);
     uint64_t left_out = leave_out(l, n + 1, next, end);
     l->state->run_late++;
@@ -129,7 +129,7 @@ static void account_miss(const struct hil_loop *l, uint64_t n, uint64_t begin, u
                                                .over_ns = over,
                                                .late_ns = begin - due,
                                                .busy_ns = end - begin,
-                                               .missed = row_length(l) * (1 + left_out),
+                                               .missed = batch_length(l) * (1 + left_out),
                                                .node = l->node});
 }
 
@@ -144,12 +144,12 @@ static bool resynchronises(const struct hil_loop *l, uint64_t n, uint64_t now)
     return true;
 }
 
-/* How late the row's steps began, at most. If it took long, its nodes have that to tell. */
-static uint64_t row_lateness(struct hil_loop *row, uint64_t due, uint64_t begin, uint64_t end)
+/* How late the batch's steps began, at most. If it took long, its nodes have that to tell. */
+static uint64_t batch_lateness(struct hil_loop *batch, uint64_t due, uint64_t begin, uint64_t end)
 {
-    if (!row->beside || end - begin <= HIL_ROW_LONG_NS)
+    if (!batch->beside || end - begin <= HIL_BATCH_LONG_NS)
         return begin - due;
-    for (struct hil_loop *l = row; l; l = l->beside)
+    for (struct hil_loop *l = batch; l; l = l->beside)
         if (end - due > l->late_ns)
             l->late_ns = end - due;
     return end - due;
@@ -166,7 +166,7 @@ static uint64_t next_after(const struct hil_loop *l, uint64_t n, uint64_t now)
 int hil_loop_account(struct hil_loop *l, uint64_t n, uint64_t begin, uint64_t end, uint64_t *next)
 {
     struct hil_node_state *s = l->state;
-    uint64_t due = hil_loop_due(l, n), late = row_lateness(l, due, begin, end);
+    uint64_t due = hil_loop_due(l, n), late = batch_lateness(l, due, begin, end);
 
     trace_step(l, n, begin - due, end - begin);
     if (s->steps++)

@@ -13,9 +13,9 @@
 #include "../scenario/scenario.h"
 #include "state.h"
 
-/* A row that takes longer than this was interrupted, or its first step was slow. Eight short steps
- * take about a tenth of it. */
-static const uint64_t HIL_ROW_LONG_NS = 5000;
+/* A batch that takes longer than this was interrupted, or its first step was slow. Eight short
+ * steps take about a tenth of it. */
+static const uint64_t HIL_BATCH_LONG_NS = 5000;
 
 struct hil_traced_step;
 
@@ -28,7 +28,7 @@ struct hil_loop {
     bool has_input;        /* it has had input */
     struct hil_timing timing;
     struct hil_node_state *state; /* where its steps are counted */
-    struct hil_loop *beside;      /* the next loop of its row (rows.h); NULL: none */
+    struct hil_loop *beside;      /* the next loop of its batch (batches.h); NULL: none */
     struct hil_worst *worst;      /* worst misses of all loops of its executor */
     uint32_t node;                /* the loop's node, for `worst` and traces */
     uint64_t end_ns;          /* end of the run, after the start: no step is due then or later */
@@ -38,7 +38,7 @@ struct hil_loop {
     /* Adds the messages that are newer than those of its last traced step; NULL: it adds none. */
     void (*trace_newer)(void *arg, struct hil_traced_step *step);
     uint64_t first;   /* first step of this loop; above 0 if the run was already under way */
-    uint64_t late_ns; /* greatest lateness of a long row that its node has not told of yet */
+    uint64_t late_ns; /* greatest lateness of a long batch that its node has not told of yet */
 };
 
 static inline uint64_t hil_loop_due(const struct hil_loop *loop, uint64_t n)
@@ -84,9 +84,9 @@ static inline void hil_loop_stop(struct hil_loop *loop, uint64_t stop_ns, uint64
 }
 
 /*
- * Accounts for step n of the row that begins with `loop`. The step began `begin_ns` and ended
+ * Accounts for step n of the batch that begins with `loop`. The step began `begin_ns` and ended
  * `end_ns` after the start. Sets *next to the step to do next under the loop's overrun policy. A
- * step counts as run late if it has not ended when the next one is due. The steps of a row of
+ * step counts as run late if it has not ended when the next one is due. The steps of a batch of
  * several that took long count as late until its end, because it is not known when each of them
  * began. A step that the policy leaves out counts as late until it was left out, and is in the
  * lateness figures too. A loop that catches up, and is further behind than its limit, leaves out
@@ -96,8 +96,8 @@ static inline void hil_loop_stop(struct hil_loop *loop, uint64_t stop_ns, uint64
 int hil_loop_account(struct hil_loop *loop, uint64_t n, uint64_t begin_ns, uint64_t end_ns,
                      uint64_t *next);
 
-/* The run's time is over: leaves out steps `n` and later of the row that were due, but not the last
- * one of a ramp. Returns the next step, which is due later unless it is that one. */
+/* The run's time is over: leaves out steps `n` and later of the batch that were due, but not the
+ * last one of a ramp. Returns the next step, which is due later unless it is that one. */
 uint64_t hil_loop_give_up(const struct hil_loop *loop, uint64_t n, uint64_t now_ns);
 
 #endif

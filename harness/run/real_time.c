@@ -11,10 +11,10 @@
 #include "../../channels/loco/fabric/verbs.h"
 #include "../base/autogroup.h"
 #include "../base/steal.h"
+#include "batches.h"
 #include "faults.h"
 #include "privileges.h"
 #include "rehearsal.h"
-#include "rows.h"
 
 /* For how long this thread has waited for a core so far, if the kernel counts it. */
 static uint64_t waited_ns(void)
@@ -146,7 +146,7 @@ static int run_group(const struct hil_run *run, const struct hil_clock *clock,
     if (!rc)
         rc = hil_group_start(&group, run, fabric, config, wait_s * 1000000000ull);
     if (!rc)
-        rc = hil_rows_gather(&e, &group);
+        rc = hil_batches_gather(&e, &group);
     if (!rc) {
         e.start_ns = group.nodes[0]->start_ns;
         if (fabric->ops->hold)
@@ -164,7 +164,7 @@ static int run_group(const struct hil_run *run, const struct hil_clock *clock,
     hil_group_end(&group, rc ? HIL_FAILED : HIL_DONE);
     hil_group_close(&group);
     hil_rehearsal_close(&rehearsal);
-    free(e.rows);
+    free(e.batches);
     return rc;
 }
 

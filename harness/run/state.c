@@ -14,9 +14,9 @@
 #include "../base/foreign.h"
 #include "../scenario/system.h"
 #include "awaited.h"
+#include "batches.h"
 #include "lines.h"
 #include "loop_cores.h"
-#include "rows.h"
 
 /* Other processes may map the file, but not change its size. If the kernel has the seal for it,
  * they may not write to it either. Existing mappings keep their rights, also in children. */
@@ -191,7 +191,7 @@ static int open_with(struct hil_state **state, const struct hil_scenario *s,
     if (watched)
         hil_taps_init(&st->taps, memory, taps_at, s);
     fill_card(st, s);
-    hil_rows_make(st, s);
+    hil_batches_make(st, s);
     return 0;
 }
 

@@ -46,8 +46,8 @@ struct hil_node_state {
     uint32_t array;                 /* its number among the system's arrays of nodes */
     uint8_t here;                   /* 1: ran in an executor here; watchers trust no bool */
     _Atomic uint32_t stage;         /* enum hil_stage */
-    /* How many nodes before this one are in its row (rows.h). The figures of a row's steps, which
-     * follow, are those of its first node: see hil_node_figures. */
+    /* How many nodes before this one are in its batch (batches.h). The figures of a batch's steps,
+     * which follow, are those of its first node: see hil_node_figures. */
     uint32_t place;
     uint64_t steps;              /* run */
     uint64_t run_late;           /* of those: they had not ended when the next was due */
@@ -222,8 +222,8 @@ struct hil_state {
     struct hil_node_state nodes[];
 };
 
-/* The state with the figures of the node's steps: that of the first node of its row. The state may
- * be another process's, so the place is read once, and may be anything. */
+/* The state with the figures of the node's steps: that of the first node of its batch. The state
+ * may be another process's, so the place is read once, and may be anything. */
 static inline const struct hil_node_state *hil_node_figures(const struct hil_state *state,
                                                             unsigned node)
 {

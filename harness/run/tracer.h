@@ -31,14 +31,14 @@ struct hil_traced_link {
     const char *channel; /* the channel that carries it, as libloco's events name it */
 };
 
-/* Nodes of a row, and newer messages, that one event tells of. */
+/* Nodes of a batch, and newer messages, that one event tells of. */
 enum { HIL_TRACED_NODES = 8, HIL_TRACED_LINKS = 64 };
 
 /* Input age of a step that has had no input yet; a greater one than this counts as the next lower
  * number. */
 static const uint32_t HIL_NO_AGE = UINT32_MAX;
 
-/* A step of `nodes` nodes in a row (rows.h), which begins with `node`. In it they found newer
+/* A step of `nodes` nodes in a batch (batches.h), which begins with `node`. In it they found newer
  * messages over `newer_count` links, of whose steps the event has the lower 32 bits, to be small.
  */
 struct hil_traced_step {
@@ -57,7 +57,7 @@ struct hil_traced_step {
 };
 
 struct hil_traced_miss {
-    uint32_t node, nodes; /* the first node of the row, and their number */
+    uint32_t node, nodes; /* the first node of the batch, and their number */
     uint64_t step;
     uint64_t over_ns; /* from its deadline to its end */
 };

@@ -60,7 +60,7 @@ static void add_array(const struct hil_node_state *sum, double period_us, json_t
 {
     add_loop(sum, sum->torn, period_us, array);
     if (sum->late.count)
-        json_object_set_new(array, "row", json_integer(1 + (json_int_t)sum->place));
+        json_object_set_new(array, "batch", json_integer(1 + (json_int_t)sum->place));
 }
 
 /* The common period of the array's nodes; NAN if they differ. */

@@ -162,7 +162,7 @@ static int run_bare_loop(const struct bench_options *o, struct bare *b, unsigned
                              .heartbeat = &state.heartbeat,
                              .start_ns = b->start_ns,
                              .count = 1,
-                             .rows = &pending};
+                             .batches = &pending};
 
     hil_settle(&config, &state);
     hil_schedule_real_time(&config, loop.timing.period_ns, &state);

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "channels/trace_internal.h"
+#include "harness/run/batches.h"
 #include "harness/run/group.h"
-#include "harness/run/rows.h"
 #include "harness/tracing/provider.h"
 #include "harness/tracing/session.h"
 #include "pair.h"
@@ -65,7 +65,7 @@ static int open_session(struct traced *t, bool with_pushes)
 
 enum { EVENTS = 1000, BATCHES_MAX = 1000 };
 
-/* As of a row of eight nodes that find nothing new. */
+/* As of a batch of eight nodes that find nothing new. */
 static void row_events(uint64_t n)
 {
     static struct hil_traced_step step = {.node = 1, .nodes = HIL_TRACED_NODES};
@@ -196,25 +196,25 @@ static double quantile(struct times *t, int traced, double q)
     return t->count[traced] ? t->ns[traced][(size_t)(q * (double)(t->count[traced] - 1))] : 0;
 }
 
-static int step_row(struct hil_loop *row, uint64_t n)
+static int step_batch(struct hil_loop *batch, uint64_t n)
 {
-    const uint64_t due = hil_loop_due(row, n);
+    const uint64_t due = hil_loop_due(batch, n);
     uint64_t next;
     int rc = 0;
 
-    for (const struct hil_loop *l = row; !rc && l; l = l->beside)
+    for (const struct hil_loop *l = batch; !rc && l; l = l->beside)
         rc = l->step(l->arg, n, due);
-    return rc ? rc : hil_loop_account(row, n, due, due + 1, &next);
+    return rc ? rc : hil_loop_account(batch, n, due, due + 1, &next);
 }
 
-/* All rows of nodes. */
+/* All batches of nodes. */
 static int step_all(const struct hil_group *g, uint64_t n)
 {
     int rc = 0;
 
     for (unsigned i = 0; !rc && i < g->count; i++)
         if (!g->nodes[i]->state->place)
-            rc = step_row(&g->nodes[i]->loop, n);
+            rc = step_batch(&g->nodes[i]->loop, n);
     return rc;
 }
 
@@ -250,14 +250,14 @@ static int take_turns(struct pair *p, const struct hil_group *g)
 {
     static struct times times;
     const struct turns *t = p->arg;
-    struct hil_executor rows = {0};
+    struct hil_executor all = {0};
     const struct tracers tracers = {hil_tracer, atomic_load(&loco_tracer)}; /* the provider's */
     uint64_t n = 0;
     int rc = 0;
 
     times = (struct times){0};
-    rc = hil_rows_gather(&rows, g);
-    free(rows.rows); /* the loops know their rows */
+    rc = hil_batches_gather(&all, g);
+    free(all.batches); /* the loops know their batches */
     while (n < SETTLING && !rc)
         rc = take_turn(p, g, &tracers, n++, &times);
     while (!rc && pair_again(p, n < TURNS_MAX))

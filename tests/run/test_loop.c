@@ -22,8 +22,8 @@
 #include "../sets.h"
 #include "allocations.h"
 #include "harness/record/streams.h"
+#include "harness/run/batches.h"
 #include "harness/run/executor.h"
-#include "harness/run/rows.h"
 #include "harness/scenario/load/load.h"
 #include "harness/scenario/tunables.h"
 #include "workspace.h"
@@ -68,7 +68,7 @@ static void run_guarded(struct hil_executor *e, unsigned index, unsigned executo
     shared->result[index] = hil_executor_run(e);
     shared->allocated[index] = allocations() - before;
     for (unsigned i = 0; i < e->count; i++) {
-        for (const struct hil_loop *l = e->rows[i].loop; l; l = l->beside) {
+        for (const struct hil_loop *l = e->batches[i].loop; l; l = l->beside) {
             shared->steps[index] += l->state->steps;
             shared->left_out[index] += l->state->left_out;
         }
@@ -145,7 +145,7 @@ static void run_nodes(void *arg, unsigned index)
     if (loco_shm_open(&fabric, workspace_meeting) ||
         hil_group_start(&group, &t->run, fabric, &s->executors[index], 20000000000))
         _exit(102);
-    if (hil_rows_gather(&e, &group))
+    if (hil_batches_gather(&e, &group))
         _exit(103);
     e.start_ns = group.nodes[0]->start_ns;
     hil_clock_set(&e.clock);
@@ -271,7 +271,7 @@ static void run_one_loop(void *arg, unsigned index)
     struct hil_pending pending = hil_pending_first(&loop);
     _Atomic uint64_t heartbeat = 0;
     struct hil_executor e = {
-        .stop = &stop_loop, .heartbeat = &heartbeat, .count = 1, .rows = &pending};
+        .stop = &stop_loop, .heartbeat = &heartbeat, .count = 1, .batches = &pending};
 
     hil_clock_calibrate(&e.clock);
     e.start_ns = hil_clock_now(&e.clock);

@@ -135,7 +135,7 @@ static int run_loop(struct seen *seen, struct hil_timing timing, enum hil_wait w
                              .start_ns = hil_clock_now(&clock) + 1000000,
                              .wait = wait,
                              .count = 1,
-                             .rows = &pending};
+                             .batches = &pending};
 
     seen->loop = &loop;
     seen->clock = &e.clock;
@@ -235,7 +235,7 @@ static void run_loops(void)
                              .heartbeat = &heartbeat,
                              .start_ns = hil_clock_now(&clock) + 1000000,
                              .count = LOOPS,
-                             .rows = pending};
+                             .batches = pending};
     ran_count = 0;
     atomic_store(&stop, 0);
     cr_assert_eq(hil_executor_run(&e), -EINTR);
@@ -268,7 +268,7 @@ Test(executor, a_thread_that_is_late_stood_still)
                              .stop = &stop,
                              .heartbeat = &heartbeat,
                              .count = 1,
-                             .rows = &pending};
+                             .batches = &pending};
 
     seen.loop = &loop;
     seen.clock = &e.clock;
@@ -294,7 +294,7 @@ Test(executor, a_slow_loop_that_is_a_little_late_did_not_stand_still)
                              .stop = &stop,
                              .heartbeat = &heartbeat,
                              .count = 1,
-                             .rows = &pending};
+                             .batches = &pending};
 
     seen.loop = &loop;
     seen.clock = &e.clock;
@@ -494,7 +494,7 @@ Test(catch_up, is_not_faster_in_a_run)
                              .stop = &stop,
                              .heartbeat = &heartbeat,
                              .count = 1,
-                             .rows = &pending};
+                             .batches = &pending};
 
     paced.loop = &loop;
     paced.clock = &e.clock;
@@ -576,53 +576,53 @@ Test(misses, a_miss_keeps_what_happened)
     cr_expect_eq(m->node, 3);
 }
 
-/* Accounts for a row of three loops, step 0. It was due at 0. */
-static void account_row(struct hil_loop row[3], enum hil_overrun overrun, uint64_t begin,
-                        uint64_t end)
+/* Accounts for a batch of three loops, step 0. It was due at 0. */
+static void account_batch(struct hil_loop batch[3], enum hil_overrun overrun, uint64_t begin,
+                          uint64_t end)
 {
     uint64_t next = 0;
 
     for (unsigned i = 0; i < 3; i++)
-        row[i] = (struct hil_loop){.timing = {.period_ns = 10000, .overrun = overrun},
-                                   .state = &node,
-                                   .worst = &worst,
-                                   .beside = i < 2 ? &row[i + 1] : NULL,
-                                   .end_ns = 200000};
+        batch[i] = (struct hil_loop){.timing = {.period_ns = 10000, .overrun = overrun},
+                                     .state = &node,
+                                     .worst = &worst,
+                                     .beside = i < 2 ? &batch[i + 1] : NULL,
+                                     .end_ns = 200000};
     forget();
-    hil_loop_account(&row[0], 0, begin, end, &next);
+    hil_loop_account(&batch[0], 0, begin, end, &next);
 }
 
 Test(misses, a_row_misses_for_each_of_its_loops)
 {
-    struct hil_loop row[3];
+    struct hil_loop batch[3];
 
-    account_row(row, HIL_SKIP, 100, 50000);
+    account_batch(batch, HIL_SKIP, 100, 50000);
     cr_expect_eq(hil_missed(&node), 5);
     cr_expect_eq(worst.current.missed, 15);
 }
 
-/* It is not known when the later steps of a row begin, but they begin before it ends. */
+/* It is not known when the later steps of a batch begin, but they begin before it ends. */
 Test(misses, a_row_that_took_long_was_late_until_its_end)
 {
-    struct hil_loop row[3];
+    struct hil_loop batch[3];
 
-    account_row(row, HIL_CATCH_UP, 100, 100 + HIL_ROW_LONG_NS);
+    account_batch(batch, HIL_CATCH_UP, 100, 100 + HIL_BATCH_LONG_NS);
     cr_expect(node.late.count == 1 && node.late.max == 100);
     cr_expect(node.late_at_ns == 100);
     for (unsigned i = 0; i < 3; i++)
-        cr_expect_eq(row[i].late_ns, 0, "its node knows when it began");
-    account_row(row, HIL_CATCH_UP, 100, 101 + HIL_ROW_LONG_NS);
-    cr_expect(node.late.count == 1 && node.late.max == 101 + HIL_ROW_LONG_NS);
+        cr_expect_eq(batch[i].late_ns, 0, "its node knows when it began");
+    account_batch(batch, HIL_CATCH_UP, 100, 101 + HIL_BATCH_LONG_NS);
+    cr_expect(node.late.count == 1 && node.late.max == 101 + HIL_BATCH_LONG_NS);
     cr_expect(node.late_at_ns == 100);
     for (unsigned i = 0; i < 3; i++)
-        cr_expect_eq(row[i].late_ns, 101 + HIL_ROW_LONG_NS);
+        cr_expect_eq(batch[i].late_ns, 101 + HIL_BATCH_LONG_NS);
 }
 
 /* A step that is alone begins when it says, however long it takes. */
 Test(misses, a_long_step_was_not_late)
 {
     forget();
-    account(HIL_CATCH_UP, 0, 3, 4 + HIL_ROW_LONG_NS);
+    account(HIL_CATCH_UP, 0, 3, 4 + HIL_BATCH_LONG_NS);
     cr_expect_eq(node.late.max, 3);
 }
 

@@ -104,7 +104,7 @@ static void open_stretch(struct hil_analysis *a, struct hil_core *core, int cpu,
     look_back(core, s, missed);
 }
 
-/* The missed step of a row, which is the newest of the core. */
+/* The missed step of a batch, which is the newest of the core. */
 static void add_to_stretch(struct hil_analysis *a, int cpu, uint64_t nodes, uint64_t over)
 {
     struct hil_core *core = core_of(a, cpu);
@@ -124,7 +124,7 @@ static void add_to_stretch(struct hil_analysis *a, int cpu, uint64_t nodes, uint
         s->worst_over_ns = over;
 }
 
-/* The number of nodes of a row that the event is about. */
+/* The number of nodes of a batch that the event is about. */
 static uint64_t row_of(const struct hil_traced_event *e)
 {
     const uint64_t nodes = hil_event_number(e, "nodes");
@@ -199,10 +199,10 @@ static void on_links(struct hil_analysis *a, const struct hil_traced_event *e)
         on_newer(a, newer[i], newer[i + 1], newer[i + 2]);
 }
 
-/* All steps of a row that took long count as late until its end, as in the summary. */
+/* All steps of a batch that took long count as late until its end, as in the summary. */
 static uint64_t late_of(uint64_t late, uint64_t duration, unsigned nodes)
 {
-    return nodes > 1 && duration > HIL_ROW_LONG_NS ? late + duration : late;
+    return nodes > 1 && duration > HIL_BATCH_LONG_NS ? late + duration : late;
 }
 
 static void on_step(struct hil_analysis *a, const struct hil_traced_event *e)

@@ -1,14 +1,14 @@
 /*
- * Tests rows of nodes: which nodes are in a row, and how an executor steps a row and counts its
- * steps.
+ * Tests batches of nodes: which nodes are in a batch, and how an executor steps a batch and counts
+ * its steps.
  */
-#include "harness/run/rows.h"
+#include "harness/run/batches.h"
 #include "harness/scenario/system.h"
 #include "step_rig.h"
 
-/* --- which nodes are in a row ---------------- */
+/* --- which nodes are in a batch ---------------- */
 
-/* The places of the nodes in their rows, as a text with a digit for each node. */
+/* The places of the nodes in their batches, as a text with a digit for each node. */
 static const char *places(const char *text, const char *const *sets)
 {
     static char digits[64];
@@ -26,13 +26,13 @@ static const char *places(const char *text, const char *const *sets)
 }
 
 /* The controller is node 0. */
-Test(node_rows, have_up_to_eight_converters)
+Test(node_batches, have_up_to_eight_converters)
 {
     cr_expect_str_eq(places(SMALL, NULL), "0012");
     cr_expect_str_eq(places(SMALL, SETS("nodes.converter.count=19")), "00123456701234567012");
 }
 
-Test(node_rows, are_of_one_executor)
+Test(node_batches, are_of_one_executor)
 {
     cr_expect_str_eq(places(SMALL "placement: [{nodes: controller}, {nodes: 'converter[0-1]'}, "
                                   "{nodes: 'converter[2-5]'}]\n",
@@ -41,7 +41,7 @@ Test(node_rows, are_of_one_executor)
     cr_expect_str_eq(places(SMALL TOGETHER, NULL), "0012", "the controller computes for longer");
 }
 
-Test(node_rows, do_not_have_nodes_with_faults)
+Test(node_batches, do_not_have_nodes_with_faults)
 {
     cr_expect_str_eq(places(SMALL "faults: {a: {nodes: 'converter[2]', kind: stall, at_s: 0.01, "
                                   "duration_s: 0.01}}\n",
@@ -49,7 +49,7 @@ Test(node_rows, do_not_have_nodes_with_faults)
                      "0010012");
 }
 
-Test(node_rows, are_made_only_in_real_time_and_also_with_a_trace)
+Test(node_batches, are_made_only_in_real_time_and_also_with_a_trace)
 {
     cr_expect_str_eq(places(SMALL, SETS("mode=virtual")), "0000");
     cr_expect_str_eq(places(SMALL, SETS("trace.enable=true")), "0012");
@@ -72,7 +72,7 @@ Test(node_rows, are_made_only_in_real_time_and_also_with_a_trace)
     "'motor[*].voltage_v'], steps: {initial: 1}}}\n"                                               \
     "placement: [" placement "]\n"
 
-Test(node_rows, have_neighbours_with_one_short_plant_and_one_timing)
+Test(node_batches, have_neighbours_with_one_short_plant_and_one_timing)
 {
     static const char together[] =
         ARRAYS("{nodes: ['cell[*]', 'other[*]', 'mixed[*]', 'motor[*]']}");
@@ -101,7 +101,7 @@ Test(node_rows, have_neighbours_with_one_short_plant_and_one_timing)
         SENDER("2") "placement: [{nodes: ['cell[*]']}, {nodes: ['to[*]']}]\n" more
 
 /* Both make a step long. */
-Test(node_rows, do_not_have_nodes_with_measures_or_many_links)
+Test(node_batches, do_not_have_nodes_with_measures_or_many_links)
 {
     cr_expect_str_eq(places(SENDERS("4", ""), NULL), "0120000");
     cr_expect_str_eq(places(SENDERS("5", ""), NULL), "00000000");
@@ -110,7 +110,7 @@ Test(node_rows, do_not_have_nodes_with_measures_or_many_links)
 }
 
 /* The state may be that of another process, or of a file that somebody made. */
-Test(node_rows, have_figures_that_lie_in_the_state)
+Test(node_batches, have_figures_that_lie_in_the_state)
 {
     static union {
         struct hil_state state;
@@ -171,8 +171,8 @@ static int note_step(void *arg, uint64_t n, uint64_t now)
 /* The end of a run that ends earlier: no machine delays a thread for so long. */
 static const uint64_t MUCH_LATER = 30000000000;
 
-/* Runs five nodes of one executor, the first three and the last two as rows. */
-static int run_rows(enum hil_overrun overrun, uint64_t end_ns, uint64_t ramp_ns)
+/* Runs five nodes of one executor, the first three and the last two as batches. */
+static int run_batches(enum hil_overrun overrun, uint64_t end_ns, uint64_t ramp_ns)
 {
     static struct hil_node nodes[NODES];
     struct hil_node *list[NODES];
@@ -203,18 +203,18 @@ static int run_rows(enum hil_overrun overrun, uint64_t end_ns, uint64_t ramp_ns)
                              .stop = &stop,
                              .heartbeat = &heartbeat,
                              .start_ns = hil_clock_now(&clock_of_all) + PERIOD_NS};
-    cr_assert_eq(hil_rows_gather(&e, &group), 0);
+    cr_assert_eq(hil_batches_gather(&e, &group), 0);
     cr_assert_eq(e.count, 2);
     const int rc = hil_executor_run(&e);
-    free(e.rows);
+    free(e.batches);
     for (unsigned i = 0; i < NODES; i++)
         loops[i] = nodes[i].loop;
     return rc;
 }
 
-Test(node_rows, begin_at_one_time_and_are_counted_once)
+Test(node_batches, begin_at_one_time_and_are_counted_once)
 {
-    cr_expect_eq(run_rows(HIL_CATCH_UP, STEPS * PERIOD_NS, 0), 0);
+    cr_expect_eq(run_batches(HIL_CATCH_UP, STEPS * PERIOD_NS, 0), 0);
     for (unsigned i = 0; i < NODES; i++) {
         const unsigned first = i - states[i].place;
         cr_expect_eq(ran.count[i], ran.count[first]);
@@ -226,24 +226,24 @@ Test(node_rows, begin_at_one_time_and_are_counted_once)
     cr_expect_eq(states[0].steps + states[0].left_out, STEPS);
 }
 
-/* A step of one node delays those of its row, so all of them have missed it. */
-Test(node_rows, miss_steps_together)
+/* A step of one node delays those of its batch, so all of them have missed it. */
+Test(node_batches, miss_steps_together)
 {
     ran.slow = true;
     ran.slow_at = 4;
-    cr_expect_eq(run_rows(HIL_SKIP, STEPS * PERIOD_NS, 0), 0);
+    cr_expect_eq(run_batches(HIL_SKIP, STEPS * PERIOD_NS, 0), 0);
     cr_expect_geq(hil_missed(&states[0]), 5);
-    cr_expect_eq(hil_missed(&states[1]), 0, "these are counted at the row's first node");
+    cr_expect_eq(hil_missed(&states[1]), 0, "these are counted at the batch's first node");
     for (unsigned i = 0; i < FIRST_ROW; i++)
         cr_expect_eq(taps[i].missed, hil_missed(&states[0]), "node %u", i);
 }
 
 /* Nodes after the slow one begin when it has ended. */
-Test(node_rows, are_as_late_as_the_last_of_them)
+Test(node_batches, are_as_late_as_the_last_of_them)
 {
     ran.slow = true;
     ran.stop_at = 4;
-    cr_expect_eq(run_rows(HIL_CATCH_UP, MUCH_LATER, 0), -EINTR);
+    cr_expect_eq(run_batches(HIL_CATCH_UP, MUCH_LATER, 0), -EINTR);
     cr_expect_geq(states[0].late.max, 5 * PERIOD_NS);
     for (unsigned i = 0; i < FIRST_ROW; i++)
         cr_expect_geq(loops[i].late_ns, 5 * PERIOD_NS, "node %u tells so", i);
@@ -251,10 +251,10 @@ Test(node_rows, are_as_late_as_the_last_of_them)
 
 /* When told to stop, each node makes the steps of its ramp, and the last one of them in any case.
  */
-Test(node_rows, stop_together)
+Test(node_batches, stop_together)
 {
     ran.stop_at = 5;
-    cr_expect_eq(run_rows(HIL_CATCH_UP, MUCH_LATER, 3 * PERIOD_NS), -EINTR);
+    cr_expect_eq(run_batches(HIL_CATCH_UP, MUCH_LATER, 3 * PERIOD_NS), -EINTR);
     for (unsigned i = 0; i < NODES; i++) {
         cr_expect_lt(loops[i].end_ns, MUCH_LATER, "node %u was told", i);
         cr_expect_eq(loops[i].end_ns, loops[0].end_ns);
@@ -263,39 +263,39 @@ Test(node_rows, stop_together)
 }
 
 /* The nodes before it have made their steps, and have sent what they computed. */
-Test(node_rows, count_a_step_that_fails_at_a_later_node)
+Test(node_batches, count_a_step_that_fails_at_a_later_node)
 {
     ran.fails = true;
     ran.fail_at = 4;
     ran.fail_node = 2;
-    cr_expect_eq(run_rows(HIL_CATCH_UP, MUCH_LATER, 0), -EDOM);
+    cr_expect_eq(run_batches(HIL_CATCH_UP, MUCH_LATER, 0), -EDOM);
     cr_expect_eq(ran.count[0], 5);
     cr_expect_eq(states[0].steps, 5);
     cr_expect_eq(states[0].busy.count, 5);
     cr_expect_eq(ran.count[2], 4);
 }
 
-Test(node_rows, do_not_count_a_step_that_fails_at_the_first_node)
+Test(node_batches, do_not_count_a_step_that_fails_at_the_first_node)
 {
     ran.fails = true;
     ran.fail_at = 4;
-    cr_expect_eq(run_rows(HIL_CATCH_UP, MUCH_LATER, 0), -EDOM);
+    cr_expect_eq(run_batches(HIL_CATCH_UP, MUCH_LATER, 0), -EDOM);
     cr_expect_eq(ran.count[0], 4);
     cr_expect_eq(ran.count[1], 4, "the others do not make it");
     cr_expect_eq(states[0].steps, 4);
 }
 
-/* The miss of a failed step's row would end the run, too. */
-Test(node_rows, end_with_the_first_error)
+/* The miss of a failed step's batch would end the run, too. */
+Test(node_batches, end_with_the_first_error)
 {
     ran.slow = ran.fails = true;
     ran.fail_node = 2;
-    cr_expect_eq(run_rows(HIL_HALT, MUCH_LATER, 0), -EDOM);
+    cr_expect_eq(run_batches(HIL_HALT, MUCH_LATER, 0), -EDOM);
     cr_expect_eq(states[0].run_late, 1);
 }
 
 /* The nodes of one executor may find a run under way at slightly different times. */
-Test(node_rows, begin_with_a_step_that_is_the_first_of_none_or_later)
+Test(node_batches, begin_with_a_step_that_is_the_first_of_none_or_later)
 {
     struct hil_node_state of[2] = {{.place = 0}, {.place = 1}};
     struct hil_node nodes[2] = {
@@ -305,10 +305,10 @@ Test(node_rows, begin_with_a_step_that_is_the_first_of_none_or_later)
     struct hil_group group = {.nodes = list, .count = 2};
     struct hil_executor e = {0};
 
-    cr_assert_eq(hil_rows_gather(&e, &group), 0);
-    cr_expect(e.count == 1 && e.rows[0].n == 9 && e.rows[0].at == 93);
-    cr_expect(e.rows[0].loop == &nodes[0].loop && nodes[0].loop.beside == &nodes[1].loop);
-    free(e.rows);
+    cr_assert_eq(hil_batches_gather(&e, &group), 0);
+    cr_expect(e.count == 1 && e.batches[0].n == 9 && e.batches[0].at == 93);
+    cr_expect(e.batches[0].loop == &nodes[0].loop && nodes[0].loop.beside == &nodes[1].loop);
+    free(e.batches);
 }
 
 /* --- what they compute ---------------- */
@@ -332,15 +332,15 @@ static void run_by_the_clock(struct rig *rig)
     hil_clock_calibrate(&e.clock);
     if (!e.clock.refused)
         hil_clock_set(&e.clock);
-    cr_assert_eq(hil_rows_gather(&e, &rig->group), 0);
-    cr_assert_eq(e.count, 1, "all are in one row");
+    cr_assert_eq(hil_batches_gather(&e, &rig->group), 0);
+    cr_assert_eq(e.count, 1, "all are in one batch");
     e.start_ns = hil_clock_now(&e.clock) + PERIOD_NS;
     cr_expect_eq(hil_executor_run(&e), 0);
-    free(e.rows);
+    free(e.batches);
 }
 
 /* Programs that watch see it, too. */
-Test(node_rows, tell_how_late_they_were)
+Test(node_batches, tell_how_late_they_were)
 {
     struct rig rig;
 
@@ -355,23 +355,23 @@ Test(node_rows, tell_how_late_they_were)
 }
 
 /* In virtual time each node makes its steps by itself. */
-Test(node_rows, compute_what_each_node_computes_by_itself)
+Test(node_batches, compute_what_each_node_computes_by_itself)
 {
-    struct rig row, alone;
+    struct rig batch, alone;
 
-    open_rig_of(&row, load(FOUR, NULL));
+    open_rig_of(&batch, load(FOUR, NULL));
     open_rig_of(&alone, load(FOUR, SETS("mode=virtual")));
-    run_by_the_clock(&row);
-    const uint64_t steps = row.run.state->nodes[0].steps;
+    run_by_the_clock(&batch);
+    const uint64_t steps = batch.run.state->nodes[0].steps;
     cr_assert_gt(steps, 1);
     play(&alone, 100 * (steps - 1));
     for (unsigned i = 0; i < 4; i++) {
-        const struct step_part *a = part_of(&row, "cell", i), *b = part_of(&alone, "cell", i);
+        const struct step_part *a = part_of(&batch, "cell", i), *b = part_of(&alone, "cell", i);
         for (unsigned k = 0; k < a->config->out_count; k++)
             cr_expect_eq(a->out[k], b->out[k], "cell[%u], output %u: %g, but %g alone", i, k,
                          a->out[k], b->out[k]);
-        cr_expect_neq(a->out[0], part_of(&row, "cell", (i + 1) % 4)->out[0]);
+        cr_expect_neq(a->out[0], part_of(&batch, "cell", (i + 1) % 4)->out[0]);
     }
     close_rig(&alone);
-    close_rig(&row);
+    close_rig(&batch);
 }
