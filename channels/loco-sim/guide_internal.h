@@ -12,7 +12,7 @@
 #define LOCO_SIM_GUIDE_INTERNAL_H
 
 #include "explore.h"
-#include "touches.h"
+#include "touches_internal.h"
 
 enum class { OTHER, PREEMPTION, DELAY };
 

@@ -1,4 +1,4 @@
-#include "touches.h"
+#include "touches_internal.h"
 
 #include <stdlib.h>
 

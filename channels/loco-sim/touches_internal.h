@@ -3,8 +3,8 @@
  * they share. Two that touched nothing in common, or only read it, might as well have acted in the
  * other order.
  */
-#ifndef LOCO_SIM_TOUCHES_H
-#define LOCO_SIM_TOUCHES_H
+#ifndef LOCO_SIM_TOUCHES_INTERNAL_H
+#define LOCO_SIM_TOUCHES_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
