@@ -300,10 +300,13 @@ Test(generated, nothing_is_overwritten)
 }
 
 /* Arguments by value and by pointer, a task's number as an argument, other names, nested types. */
-Test(generated, other_shapes_of_code)
+static struct column run_shapes(const char *rates)
 {
-    struct ended e = run_script(
-        "mkdir x; cd x\n"
+    char script[4000];
+
+    snprintf(
+        script, sizeof script,
+        "mkdir -p x; cd x\n"
         "cat >shapes.h <<'end'\n"
         "typedef double real_T; typedef int int_T; typedef unsigned char boolean_T;\n"
         "typedef struct { real_T Vdc; real_T Iabc[2][2]; } Meas;\n"
@@ -322,7 +325,7 @@ Test(generated, other_shapes_of_code)
         "{ if (tid == 0) *shapes_Y_Duty = first * rtU.meas.Iabc[1][0] * gain[1] + slow; }\n"
         "void shapes_update(int_T tid) { if (tid == 1) slow += rtU.On; }\n"
         "end\n"
-        "hiloco wrap ert shapes.h --rates 3 --period-us 50; make -s; hiloco models ./shapes.so\n"
+        "hiloco wrap ert shapes.h %s; make -s; hiloco models ./shapes.so\n"
         "cat >s.yaml <<'end'\n"
         "name: s\nduration_s: 0.001\nmode: virtual\nnodes: {n: {period_us: 50}}\ncomponents:\n"
         "  c: {model: ./shapes.so, node: n, inputs: {meas_vdc: 1, meas_iabc_0_0: 2,\n"
@@ -330,10 +333,36 @@ Test(generated, other_shapes_of_code)
         "7}}\n"
         "record:\n  - {node: n, signals: c.duty}\n"
         "end\n"
-        "hiloco run s.yaml --out out >/dev/null");
+        "hiloco run s.yaml --out out >/dev/null",
+        rates);
+    struct ended e = run_script(script);
     expect_status(&e, 0);
-    const struct column d = column_of(in_workspace("x/out"), "n/duty");
+    return column_of(in_workspace("x/out"), "n/duty");
+}
+
+Test(generated, other_shapes_of_code)
+{
+    const struct column d = run_shapes("--rates 3 --period-us 50");
 
     for (size_t i = 0; i < d.rows; i++)
         cr_expect_eq(d.at[i], 28 + (double)((i + 2) / 3), "row %zu: %g", i, d.at[i]);
+}
+
+/* Its second task begins with its counter at 2, so it runs in steps 1, 4, 7, ... */
+Test(generated, rates_are_read_from_the_main_program)
+{
+    cr_assert_eq(mkdir(in_workspace("x"), 0700), 0);
+    write_text(
+        in_workspace("x/ert_main.c"),
+        "/* Attach rt_OneStep to a timer or interrupt service routine with\n"
+        " * period 5.0E-5 seconds (base rate of the model) here. */\n"
+        "void rt_OneStep(void)\n{\n  static int_T taskCounter[2] = { 0, 2 };\n"
+        "  taskCounter[1]++;\n  if (taskCounter[1] == 3) {\n    taskCounter[1]= 0;\n  }\n}\n");
+    const struct column d = run_shapes("");
+
+    for (size_t i = 0; i < d.rows; i++)
+        cr_expect_eq(d.at[i], 28 + (double)((i + 1) / 3), "row %zu: %g", i, d.at[i]);
+    char *model = read_text(in_workspace("x/hiloco_model.c"));
+    cr_expect(strstr(model, ".period_s = 5e-05,"));
+    free(model);
 }
