@@ -45,9 +45,12 @@ do for [view = 1:is_part ? 1 : views] {
         set key at screen x_at(width - 24), y_at(is_part ? 66 : 296) right horizontal samplen 2 textcolor rgb ink
     } else { set key off }
     eval marks(view)
-    if (is_part) {
+    # What has no panel, such as a change by hand, is written along its mark.
+    if (view == 1 && !left_out) {
         do for [e = 1:words(events[1])] {
-            set label 20 + e event_text[e] at word(events[1], e) + 0, graph 0.04 left rotate offset 0.8,0 font 'DejaVu Sans,8' textcolor rgb mark
+            has_panel = 0
+            do for [v = 2:is_part ? 1 : views] { if (abs(word(events[1], e) - event_at[v]) <= 1e-6 * abs(event_at[v])) { has_panel = 1 } }
+            if (!has_panel) { set label 40 + e event_text[e] at word(events[1], e) + 0, graph 0.04 left rotate offset 0.8,0 font 'DejaVu Sans,8' textcolor rgb mark }
         }
     }
     # Above the whole run the events have the numbers of their panels.

@@ -12,6 +12,7 @@
 #include "../launch/signals.h"
 #include "../tools/scope/capture.h"
 #include "../tools/scope/captured_file.h"
+#include "../tools/scope/reader.h"
 #include "../tools/top/choose.h"
 #include "../tools/top/screen.h"
 #include "commands.h"
@@ -23,7 +24,8 @@ static const char help[] =
     "Captures up to 16 signals of a run while it runs: every step, as in the record. RUN is a\n"
     "scenario's name, a process id or a folder of results; it may be left out if there is only "
     "one\n"
-    "run. Watching does not slow a run down.\n"
+    "run. Watching does not slow a run in real time down. One in virtual time waits for the\n"
+    "capture, so that no step is lost.\n"
     "\n"
     "  --capture SIGNAL,...\n"
     "                  the signals: inputs and outputs of components (motor[0].current_a), "
@@ -154,7 +156,8 @@ static bool capture_is_full(const struct hil_captured *c, const struct hil_captu
 /* Returns NULL if there was no capture, or it was interrupted. */
 static const struct hil_captured *capture_wait(struct hil_capture *c, const struct hil_arguments *a,
                                                const struct hil_capture_config *config,
-                                               const struct hil_run_entry *run)
+                                               const struct hil_run_entry *run,
+                                               struct hil_reader *reader)
 {
     const uint64_t begin = hil_watch_clock();
     const struct hil_captured *given = NULL;
@@ -163,12 +166,15 @@ static const struct hil_captured *capture_wait(struct hil_capture *c, const stru
 
     while (!given && !ended && !hil_signal_status()) {
         const uint64_t now = hil_watch_clock();
+        const bool waits = hil_reader_is_waited_for(reader);
         ended = hil_run_ended(run, &unused) ||
                 (!a->automatic && (double)(now - begin) * 1e-9 > a->trigger_wait_s);
         given = hil_capture_turn(c, now, ended);
         if (given && !ended && !capture_is_full(given, config, run))
             given = NULL;
-        if (!given && !ended)
+        if (!given && !ended && waits)
+            hil_reader_let_go(reader);
+        else if (!given && !ended)
             capture_nap(run);
     }
     return given;
@@ -215,15 +221,20 @@ static int capture_run(const struct hil_arguments *a, const struct hil_run_entry
                        const struct hil_capture_config *config)
 {
     struct hil_capture *capture;
-    int rc = hil_capture_open(&capture, &run->attached, config), status = HIL_EXIT_FAILED;
+    struct hil_reader reader;
+    int status = HIL_EXIT_FAILED;
 
+    hil_reader_open(&reader, run);
+    int rc = hil_capture_open(&capture, &run->attached, config);
     if (rc) {
+        hil_reader_close(&reader);
         fprintf(stderr, "hiloco scope: %s\n",
                 rc == -E2BIG ? "too many steps: shorten --before and --after" : strerror(-rc));
         return rc == -E2BIG ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
     }
     hil_catch_signals();
-    const struct hil_captured *given = capture_wait(capture, a, config, run);
+    const struct hil_captured *given = capture_wait(capture, a, config, run, &reader);
+    hil_reader_close(&reader);
     const char *on = hil_trigger_name(config->trigger.on);
     if (hil_signal_status()) {
         status = hil_signal_status();

@@ -78,6 +78,8 @@ void hil_process_run(const struct hil_process *p, unsigned executor, pid_t paren
     struct hil_run *run = p->run;
 
     process_become_child(parent);
+    if (run->scenario->mode == HIL_VIRTUAL)
+        hil_pace_mind_readers(run->state);
     close(run->state->file); /* runs are found by the launcher's descriptor */
     process_set_name(&run->scenario->executors[executor], run->scenario);
     run->executor = executor;

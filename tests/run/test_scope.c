@@ -348,6 +348,49 @@ Test(scope, capture_of_a_fault_is_at_the_step_where_it_begins)
     json_decref(c);
 }
 
+struct goes_on {
+    const struct watched *w;
+    uint64_t done; /* instants */
+};
+
+static bool goes_on_from(void *arg)
+{
+    const struct goes_on *g = arg;
+
+    return atomic_load(&g->w->run->attached.state->pace.done) >= g->done;
+}
+
+/* A window of many rings: the run waits until they are read, also for a capture that is stopped. */
+Test(scope, a_run_in_virtual_time_waits_for_its_capture)
+{
+    FILE *file = fopen(in_workspace("faults.yaml"), "w");
+    write_faults(file);
+    fclose(file);
+    struct watched w = watch_run(in_workspace("faults.yaml"));
+    json_t *c = capture(&w, "--capture control[0].voltage_v,converter[2].voltage_v "
+                            "--trigger fault --before 0.5 --after 0.5");
+
+    cr_expect_eq(number_at(c, "lost"), 0);
+    cr_expect_gt(json_array_size(json_at(c, "traces.1.steps")), 49000);
+    json_t *steps = json_at(c, "traces.1.steps");
+    for (size_t i = 1; i < json_array_size(steps); i++)
+        cr_assert_eq(at(steps, i), at(steps, i - 1) + 1, "step %zu", i);
+    json_decref(c);
+
+    /* one that is killed holds nothing up */
+    struct arguments a =
+        command("hiloco scope %s --capture output_v --trigger output_v<-1 --out %s", w.out,
+                in_workspace("never.json"));
+    struct process killed = start(&a);
+    const uint64_t before = atomic_load(&w.run->attached.state->pace.done);
+    cr_expect(wait_until(goes_on_from, (void *)&(struct goes_on){&w, before + 100000}, 30));
+    kill(killed.pid, SIGKILL);
+    finish(&killed);
+    const uint64_t then = atomic_load(&w.run->attached.state->pace.done);
+    cr_expect(wait_until(goes_on_from, (void *)&(struct goes_on){&w, then + 100000}, 30));
+    end_run(&w);
+}
+
 Test(scope, capture_of_a_miss_is_at_a_step_that_was_late)
 {
     struct watched w = watch_real();

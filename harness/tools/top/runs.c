@@ -36,6 +36,11 @@ static int open_file_of(pid_t pid)
     return file;
 }
 
+int hil_run_open_file(const struct hil_run_entry *run)
+{
+    return open_file_of(run->pid);
+}
+
 /* Ownership is taken from the file: /proc/PID belongs to root if a process is not dumpable. */
 static bool is_own(const struct stat *file)
 {

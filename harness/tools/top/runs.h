@@ -27,6 +27,9 @@ struct hil_runs {
 int hil_runs_find(struct hil_runs *runs, bool all_users);
 void hil_runs_close(struct hil_runs *runs);
 
+/* Opens the memory file of a run for reading. -1: it has ended. */
+int hil_run_open_file(const struct hil_run_entry *run);
+
 /* Whether `which` (a scenario's name, a process id or a results' folder) means this run. */
 bool hil_run_is(const struct hil_run_entry *run, const char *which);
 
