@@ -51,6 +51,10 @@ static int poll_look(const struct loco_poll_item *item)
         return poll_queue(item->of);
     case LOCO_LOSS:
         return loco_channel_check(item->of) != 0;
+    case LOCO_OTHER: {
+        struct loco_pollable *other = (struct loco_pollable *)(uintptr_t)item->of;
+        return other->look(other);
+    }
     }
     return -EINVAL;
 }

@@ -64,7 +64,7 @@ $(BUILD)/fmu/make_bad: $(call objects,tests/fmu/make_bad.c)
 	$(LINK) -o $@ $^ $$(pkg-config --libs libzip)
 
 # The tests of tests/unit that run on every fabric.
-CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises members
+CHANNEL_TESTS := channels fences litmus locks queues kvstore restarts stopped promises members watch
 
 # Criterion starts its program anew for each test, and looks into each of the program's libraries
 # then. Twenty are only HDF5's, where it is not linked statically, as Debian's can be.

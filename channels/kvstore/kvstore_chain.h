@@ -14,8 +14,11 @@
 enum { KV_BATCH = 16, KV_LINES = 64 };
 
 struct loco_kv_window {
+    struct loco_pollable pollable; /* the first member */
     struct loco_kvstore *store;
-    bool coherent; /* the fabric is LOCO_COHERENT */
+    bool coherent;              /* the fabric is LOCO_COHERENT */
+    struct loco_thread *thread; /* which opened it */
+    bool lent;                  /* another one has moved its operations on */
     struct loco_kv_op *ops;
     unsigned size;
     unsigned next;                      /* the operation that the next poll moves on as well */

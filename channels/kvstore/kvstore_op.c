@@ -138,6 +138,7 @@ static int slot_write(struct loco_kv_op *op, size_t within, const void *from, si
     const size_t offset = slot_offset(op) + within;
 
     op->wrote = op->host;
+    op->thread = loco_self(kv_op_manager(op));
     if (!slot_is_here(op))
         return loco_region_write(region, slot_member(op), offset, from, size).error;
     atomic_thread_fence(memory_order_release);

@@ -1,6 +1,6 @@
 /*
- * The kvstore's windows: how their operations are moved on, by the window's thread, or by the
- * tracker's once the window was closed.
+ * The kvstore's windows: how their operations are moved on, by the window's thread, by one that
+ * looks for it, or by the tracker's once the window was closed.
  */
 #include "../loco/kvstore.h"
 
@@ -16,12 +16,18 @@
 /* --- the window's thread -----------------------------------------------------------------------
  */
 
+/* Moves an operation on, which another thread may have moved last. Returns whether it is done. */
+static inline bool window_move(const struct loco_kv_window *w, struct loco_kv_op *op)
+{
+    return !op->step || (w->lent ? kv_op_move_on(op) : kv_op_take_steps(op));
+}
+
 /* Moves the next operation on. It may hold a lock that another one waits for. */
 static struct loco_kv_op *window_move_next(struct loco_kv_window *w, bool *done)
 {
     struct loco_kv_op *op = &w->ops[w->next];
 
-    *done = kv_op_take_steps(op);
+    *done = window_move(w, op);
     w->next = w->next + 1 < w->size ? w->next + 1 : 0;
     return op;
 }
@@ -31,7 +37,7 @@ bool loco_kv_poll(struct loco_kv_op *op)
     struct loco_kv_window *w = op->window;
     bool done;
 
-    if (!op->step || kv_op_take_steps(op)) {
+    if (window_move(w, op)) {
         op->unreported = false;
         return true;
     }
@@ -59,12 +65,35 @@ struct loco_kv_op *loco_kv_window_next(struct loco_kv_window *w)
     return NULL;
 }
 
+bool loco_kv_window_look(struct loco_kv_window *w)
+{
+    bool found = false;
+
+    w->lent |= loco_self(w->store->channel.mgr) != w->thread;
+    for (unsigned i = 0; i < w->size; i++)
+        found |= window_move(w, &w->ops[i]) && w->ops[i].unreported;
+    if (w->coherent)
+        loco_kvstore_serve(w->store);
+    return found;
+}
+
+static int window_look(struct loco_pollable *self)
+{
+    return loco_kv_window_look((struct loco_kv_window *)self);
+}
+
+struct loco_poll_item loco_poll_operation(struct loco_kv_window *w)
+{
+    return loco_poll_other(&w->pollable);
+}
+
 void loco_kv_cancel(struct loco_kv_op *op)
 {
     op->left = true;
 }
 
-/* --- the tracker's thread --------------------------------------------------------------------- */
+/* --- another thread, such as the tracker's -----------------------------------------------------
+ */
 
 /* Makes the operation this thread's. Returns false while this thread's writes could still overtake
  * those that another thread posted for the operation. */
@@ -129,7 +158,9 @@ int loco_kv_window_open(struct loco_kv_window **window, struct loco_kvstore *sto
 
     if (!w)
         return -ENOMEM;
+    w->pollable.look = window_look;
     w->store = store;
+    w->thread = loco_self(m);
     w->coherent = m->fabric->capabilities & LOCO_COHERENT;
     w->size = size;
     w->ops = calloc(size, sizeof *w->ops);

@@ -23,7 +23,9 @@
  *
  * PCT ("A randomized scheduler with probabilistic guarantees of finding bugs", Burckhardt et al.)
  * finds a bug of depth d, one that needs d things to come in some order, with a chance of at least
- * 1 / (n k^(d-1)) in each run of n threads and operations and k moments.
+ * 1 / (n k^(d-1)) in each run of n threads and operations and k moments. That is proven of their
+ * algorithm. In ours a thread that waits is put last as well, and the bound is an estimate, which
+ * the faults that were tried exceed 7 times and more (loco-sim(7)).
  */
 #ifndef LOCO_SIM_EXPLORE_H
 #define LOCO_SIM_EXPLORE_H
@@ -90,7 +92,7 @@ struct loco_sim_size {
 int loco_sim_pct(const struct loco_sim_case *run, unsigned depth, struct loco_sim_size *size,
                  struct loco_sim_answers *answers);
 
-/* The least chance that one run finds a bug of the depth. */
+/* The least chance that one run finds a bug of the depth, by the formula. */
 double loco_sim_pct_chance(const struct loco_sim_size *size, unsigned depth);
 
 LOCO_DECLARATIONS_END

@@ -40,6 +40,7 @@
 #include "atomic_var.h"
 #include "fabric/language.h"
 #include "ringbuffer.h"
+#include "watch.h"
 
 LOCO_DECLARATIONS
 
@@ -239,7 +240,7 @@ struct loco_kv_op {
     struct loco_kv_op *behind;  /* the window's operation that gets the lock from this one */
     unsigned handovers;         /* of the ticket so far */
     bool left;                  /* it was cancelled, or its caller left it to the tracker */
-    struct loco_thread *thread; /* whose links it uses */
+    struct loco_thread *thread; /* which wrote its slot, or has it now */
     uint64_t flush;             /* the ticket of a flush behind the write of its slot; 0: none */
     uint64_t position;          /* of its message in the tracker */
     uint64_t since;             /* the clock at the first torn read, or at `seen`, ns; 0: neither */
@@ -278,6 +279,14 @@ bool loco_kv_poll(struct loco_kv_op *op);
 /* Returns an operation that is done, and whose end no call has reported yet; NULL: there is none
  * now. Moves all operations of the window on. Waits as loco_kv_poll does. */
 struct loco_kv_op *loco_kv_window_next(struct loco_kv_window *window);
+
+/* Whether loco_kv_window_next would return an operation. Moves all operations of the window on, and
+ * waits as that does. Another attached thread may look in place of the window's, if the two
+ * synchronise: so does loco_watch. */
+bool loco_kv_window_look(struct loco_kv_window *window);
+
+/* An item for loco_poll and loco_watch, whose result is what that says. */
+struct loco_poll_item loco_poll_operation(struct loco_kv_window *window);
 
 /* Gives an operation up. It stays in flight until it is polled to its end, since what it has posted
  * may still arrive, and a ticket that it has taken must be given back. If it has not begun to

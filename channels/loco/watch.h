@@ -11,8 +11,9 @@
  *      (the descriptor becomes readable)
  *      loco_watch_take     takes them back, with their results
  *
- * and again. The items, and the rings that they name, belong to the watch from arm to take: the
- * program neither changes the items nor receives from the rings. It may take them back early.
+ * and again. The items, and the rings and windows that they name, belong to the watch from arm to
+ * take: the program neither changes the items, nor receives from the rings, nor uses the windows.
+ * It may take them back early.
  *
  * The thread rests about 0.1 ms between two looks, so the descriptor is about as late. While a
  * watch is there that takes a few percent of a core, and a tenth on a virtual machine. Who needs
@@ -36,6 +37,7 @@ enum loco_event {
     LOCO_MESSAGE,  /* loco_ringbuffer_receive would not return -EAGAIN */
     LOCO_ENTRY,    /* more entries were pushed than popped, counting those under way */
     LOCO_LOSS,     /* loco_channel_check: a member is lost */
+    LOCO_OTHER,    /* what a loco_pollable looks for, as that of a kvstore's window */
 };
 
 /* One thing to wait for. */
@@ -69,6 +71,18 @@ static inline struct loco_poll_item loco_poll_entry(const struct loco_shared_que
 static inline struct loco_poll_item loco_poll_loss(const struct loco_channel *channel)
 {
     const struct loco_poll_item item = {LOCO_LOSS, channel, 0};
+    return item;
+}
+
+/* What something of another kind, or of the program's own, has: look() returns the item's result.
+ * It must not wait. */
+struct loco_pollable {
+    int (*look)(struct loco_pollable *self);
+};
+
+static inline struct loco_poll_item loco_poll_other(const struct loco_pollable *pollable)
+{
+    const struct loco_poll_item item = {LOCO_OTHER, pollable, 0};
     return item;
 }
 

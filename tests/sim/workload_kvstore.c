@@ -115,6 +115,33 @@ int kv_work_invoke(struct loco_sim_actor *a, enum loco_kv_kind kind, uint64_t ke
     return loco_sim_history_invoke(a->history, a->index, codes[kind], key, writes ? value : 0, 0);
 }
 
+void kv_work_start(struct loco_sim_actor *a, struct loco_kv_op *op, int *at, uint64_t keys,
+                   uint64_t value)
+{
+    const enum loco_kv_kind kind = kv_work_draw_kind(a);
+    const uint64_t key = loco_sim_actor_draw(a, keys);
+
+    kv_work_set_value(a, op->value, value);
+    op->user = at;
+    *at = kv_work_invoke(a, kind, key, value);
+    if (kind == LOCO_KV_READ)
+        loco_kv_start_read(op, key);
+    else if (kind == LOCO_KV_INSERT)
+        loco_kv_start_insert(op, key, NULL);
+    else if (kind == LOCO_KV_UPDATE)
+        loco_kv_start_update(op, key, NULL);
+    else
+        loco_kv_start_delete(op, key);
+}
+
+void kv_work_report(struct loco_sim_actor *a, const struct loco_kv_op *op)
+{
+    const int at = *(const int *)op->user;
+
+    LOCO_SIM_EXPECT(a, op->result == -ETIMEDOUT || kv_work_is_definite(op->kind, op->result));
+    kv_work_record(a, at, op->kind, op->result, op->value);
+}
+
 int kv_work_operate(struct loco_sim_actor *a, enum loco_kv_kind kind, uint64_t key, uint64_t *words,
                     uint64_t timeout_ns)
 {

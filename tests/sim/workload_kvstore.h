@@ -43,6 +43,12 @@ int kv_work_invoke(struct loco_sim_actor *a, enum loco_kv_kind kind, uint64_t ke
 void kv_work_record(struct loco_sim_actor *a, int at, enum loco_kv_kind kind, int rc,
                     const uint64_t *words);
 
+/* Starts an operation of a window, one of any kind on one of the first `keys` keys; and records the
+ * end of one that is done. *at is its place in the history, and stays until then. */
+void kv_work_start(struct loco_sim_actor *a, struct loco_kv_op *op, int *at, uint64_t keys,
+                   uint64_t value);
+void kv_work_report(struct loco_sim_actor *a, const struct loco_kv_op *op);
+
 int kv_work_operate(struct loco_sim_actor *a, enum loco_kv_kind kind, uint64_t key, uint64_t *words,
                     uint64_t timeout_ns);
 

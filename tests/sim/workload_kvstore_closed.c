@@ -9,32 +9,6 @@
 
 enum { CLOSED_THREADS = 3, CLOSED_KEYS = 2, CLOSED_WINDOW = 3, CLOSED_ROUNDS = 4, TURNS_MAX = 12 };
 
-static void closed_start(struct loco_sim_actor *a, struct loco_kv_op *op, int *at, uint64_t value)
-{
-    const enum loco_kv_kind kind = kv_work_draw_kind(a);
-    const uint64_t key = loco_sim_actor_draw(a, CLOSED_KEYS);
-
-    kv_work_set_value(a, op->value, value);
-    op->user = at;
-    *at = kv_work_invoke(a, kind, key, value);
-    if (kind == LOCO_KV_READ)
-        loco_kv_start_read(op, key);
-    else if (kind == LOCO_KV_INSERT)
-        loco_kv_start_insert(op, key, NULL);
-    else if (kind == LOCO_KV_UPDATE)
-        loco_kv_start_update(op, key, NULL);
-    else
-        loco_kv_start_delete(op, key);
-}
-
-static void closed_report(struct loco_sim_actor *a, const struct loco_kv_op *op)
-{
-    const int at = *(const int *)op->user;
-
-    LOCO_SIM_EXPECT(a, op->result == -ETIMEDOUT || kv_work_is_definite(op->kind, op->result));
-    kv_work_record(a, at, op->kind, op->result, op->value);
-}
-
 static void closed_round(struct loco_sim_actor *a, uint64_t first)
 {
     struct loco_wait wait = loco_wait_for(a->mgr, UINT64_MAX);
@@ -43,10 +17,11 @@ static void closed_round(struct loco_sim_actor *a, uint64_t first)
 
     LOCO_SIM_EXPECT(a, loco_kv_window_open(&w, a->object, CLOSED_WINDOW) == 0);
     for (unsigned i = 0; i < CLOSED_WINDOW; i++)
-        closed_start(a, loco_kv_window_op(w, i), &at[i], kv_work_fresh_value(a, first + i));
+        kv_work_start(a, loco_kv_window_op(w, i), &at[i], CLOSED_KEYS,
+                      kv_work_fresh_value(a, first + i));
     for (uint64_t turns = loco_sim_actor_draw(a, TURNS_MAX); turns > 0; turns--) {
         for (struct loco_kv_op *op; (op = loco_kv_window_next(w));)
-            closed_report(a, op);
+            kv_work_report(a, op);
         if (turns == TURNS_MAX / 2)
             loco_kv_cancel(loco_kv_window_op(w, (unsigned)loco_sim_actor_draw(a, CLOSED_WINDOW)));
         loco_relax(a->mgr, &wait);

@@ -291,6 +291,7 @@ const struct loco_sim_workload *const workloads[] = {
     &kvstore_swap_window,
     &kvstore_iterate,
     &kvstore_closed,
+    &kvstore_lent,
     &kvstore_mortal,
     &small_put,
     &small_owned_var,

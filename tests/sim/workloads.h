@@ -25,6 +25,7 @@ extern const struct loco_sim_workload kvstore_timed, kvstore_timed_at_inserter;
 extern const struct loco_sim_workload kvstore_mortal;
 extern const struct loco_sim_workload kvstore_swap, kvstore_swap_window, kvstore_iterate;
 extern const struct loco_sim_workload kvstore_closed;
+extern const struct loco_sim_workload kvstore_lent;
 extern const struct loco_sim_workload kvstore_full, kvstore_full_at_inserter;
 extern const struct loco_sim_workload owned_var_mixed, owned_var_mixed_word;
 extern const struct loco_sim_workload small_put, small_owned_var, small_barrier, small_lock;

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "tests/nodes.h"
+#include "tests/unit/tracker.h"
 
 #define ON_EACH_FABRIC(test_name, body)                                                            \
     Test(watch, test_name##_sim)                                                                   \
@@ -224,6 +224,62 @@ static void watch_body(struct node *n)
 }
 
 ON_EACH_FABRIC(the_descriptor_says_when, watch_body)
+
+/* --- operations of a kvstore's window ------------------------------------------------------------
+ */
+
+enum { WINDOW = 4 };
+
+/* Each of the window's operations writes a key of its own, and then reads it; whichever is done
+ * first goes on first. Returns how many were right. */
+static unsigned use_window(struct watched *w, struct loco_kv_window *window)
+{
+    struct loco_poll_item done = loco_poll_operation(window);
+    unsigned right = 0;
+
+    for (unsigned i = 0; i < WINDOW; i++) {
+        *(uint64_t *)loco_kv_window_op(window, i)->value = 100 + i;
+        loco_kv_start_insert(loco_kv_window_op(window, i), i, NULL);
+    }
+    while (right < 2 * WINDOW && w->n->failures == 0) {
+        CHECK(w->n, loco_watch_arm(&w->watch, &done, 1) == 0);
+        AWAIT(w->n, readable(&w->watch));
+        CHECK(w->n, loco_watch_take(&w->watch) == 1 && done.result == 1);
+        for (struct loco_kv_op *op; (op = loco_kv_window_next(window)); right++) {
+            const uint64_t key = *(uint64_t *)op->value - 100;
+            CHECK(w->n, op->result == 0 && op == loco_kv_window_op(window, (unsigned)key));
+            if (op->kind == LOCO_KV_INSERT)
+                loco_kv_start_read(op, key);
+        }
+    }
+    CHECK(w->n, loco_watch_arm(&w->watch, &done, 1) == 0);
+    CHECK(w->n, loco_watch_take(&w->watch) == 0); /* all are reported */
+    return right;
+}
+
+static void window_body(struct node *n)
+{
+    const struct loco_kvstore_config config = {.value_size = 8, .capacity = 2 * WINDOW};
+    struct loco_kv_window *window;
+    struct loco_kvstore kv;
+    struct tracker tracker;
+    struct watched w;
+
+    CHECK(n, loco_kvstore_init(&kv, n->mgr, NULL, "kv", &config) == 0);
+    begin(&w, n);
+    tracker_begin(&tracker, n, &kv);
+    if (n->id == 0) {
+        CHECK(n, loco_kv_window_open(&window, &kv, WINDOW) == 0);
+        CHECK(n, use_window(&w, window) == 2 * WINDOW);
+        loco_kv_window_close(window);
+    }
+    loco_barrier_wait(&w.bar);
+    tracker_end(&tracker);
+    end(&w);
+    loco_kvstore_fini(&kv);
+}
+
+ON_EACH_FABRIC(the_descriptor_says_when_operations_are_done, window_body)
 
 /* A watch that nothing has started, or that could not be. */
 static void unstarted_body(struct node *n)
