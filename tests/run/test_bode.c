@@ -185,6 +185,21 @@ Test(bode, another_response_is_that_of_the_signal_with_the_sine)
     expect_response(measured("out"), 9, closed_at);
 }
 
+/* The processes of a run in real time meet, however busy the machine is; what they measure then is
+ * not judged. */
+Test(bode, in_real_time)
+{
+    struct ended e = bode("--inject law[1].measurement --from 200 --to 2000 --points 3 --mode "
+                          "realtime --set validity.required=false");
+
+    expect_status(&e, 0);
+    json_t *root = measured("out");
+    cr_expect_eq(json_array_size(json_at(root, "readings")), 3u);
+    cr_expect_gt(number_at(json_array_get(json_at(root, "readings"), 0), "coherence"), 0);
+    cr_expect_str_eq(json_string_value(json_at(summary_of(in_workspace("out")), "mode")),
+                     "realtime");
+}
+
 Test(bode, margins_have_limits)
 {
     const char *margins = "--inject law[0].measurement --from 20 --to 4000 --points 10";

@@ -136,6 +136,7 @@ static int measure(const struct hil_arguments *a, const struct bode_plan *plan,
     const struct hil_launch launch = {.scenario = measuring,
                                       .out = a->out,
                                       .keep_quiet = true,
+                                      .wait_s = a->wait_s,
                                       .where = folder,
                                       .where_size = sizeof folder};
     int status = hil_launch(&launch);
