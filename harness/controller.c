@@ -26,15 +26,19 @@ static const char help[] =
     "  --version          print the version of hiloco\n"
     "\n" HIL_PART_HELP_END;
 
-static int choose_controller(const struct hil_arguments *a, const struct hil_system *system,
+static int choose_controller(const struct hil_part_arguments *a, const struct hil_system *system,
                              bool *chosen)
 {
-    return hil_part_named(system, "controller", a->scenario, chosen);
+    return hil_part_named(system, "controller", a->given.scenario, chosen);
 }
 
 int main(int argc, char **argv)
 {
+    static const struct hil_option options[] = {
+        HIL_SET_OPTIONS, HIL_PART_OPTIONS(struct hil_part_arguments, ), {0}};
+
     hil_inherited_reset();
     hil_plain_locale();
-    return hil_standard_files_end(hil_part_main(argc, argv, 0, choose_controller, help));
+    return hil_standard_files_end(
+        hil_part_main(argc, argv, &(struct hil_command){help, options, 1, 1}, choose_controller));
 }

@@ -57,21 +57,28 @@ static int choose_ranked(const char *scenario, const struct hil_system *system, 
     return -EINVAL;
 }
 
-static int choose_converters(const struct hil_arguments *a, const struct hil_system *system,
+static int choose_converters(const struct hil_part_arguments *a, const struct hil_system *system,
                              bool *chosen)
 {
     char name[200], what[200];
 
-    if (!a->ids)
-        return choose_ranked(a->scenario, system, chosen);
-    snprintf(name, sizeof name, "converter[%s]", a->ids);
-    snprintf(what, sizeof what, "--id %s", a->ids);
+    if (!a->which)
+        return choose_ranked(a->given.scenario, system, chosen);
+    snprintf(name, sizeof name, "converter[%s]", a->which);
+    snprintf(what, sizeof what, "--id %s", a->which);
     return hil_part_named(system, name, what, chosen);
 }
 
 int main(int argc, char **argv)
 {
+    static const struct hil_option options[] = {
+        HIL_SET_OPTIONS,
+        HIL_PART_OPTIONS(struct hil_part_arguments, ),
+        HIL_OPTION("id", hil_read_text, struct hil_part_arguments, which),
+        {0}};
+
     hil_inherited_reset();
     hil_plain_locale();
-    return hil_standard_files_end(hil_part_main(argc, argv, HIL_TAKES_ID, choose_converters, help));
+    return hil_standard_files_end(
+        hil_part_main(argc, argv, &(struct hil_command){help, options, 1, 1}, choose_converters));
 }

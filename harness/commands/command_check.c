@@ -27,7 +27,21 @@ static const char help[] =
     "does\n"
     "                     not come to the end\n";
 
-static int check_and_show(const struct hil_arguments *a, const struct hil_scenario *s)
+struct check_arguments {
+    struct hil_arguments given;
+    bool measure;
+    const char *against;
+};
+
+static const struct hil_option options[] = {
+    HIL_MODE_OPTION,
+    HIL_SET_OPTIONS,
+    HIL_FLAG("measure", struct check_arguments, measure),
+    HIL_OPTION("against", hil_read_text, struct check_arguments, against),
+    {0},
+};
+
+static int check_and_show(const struct check_arguments *a, const struct hil_scenario *s)
 {
     hil_components_print_not_real_time(s->system, "note: ", stderr);
     if (a->measure)
@@ -38,20 +52,19 @@ static int check_and_show(const struct hil_arguments *a, const struct hil_scenar
 
 int hil_command_check(int argc, char **argv)
 {
-    struct hil_arguments a;
+    struct check_arguments a = {0};
     struct hil_scenario *scenario;
     int status = HIL_EXIT_USAGE;
-    int rc =
-        hil_arguments_parse(&a, HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_CHECK, help, argc, argv);
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 1}, argc, argv);
 
     if (rc) {
         status = hil_arguments_status(rc);
     } else if (a.against) {
-        status = hil_check_against(a.against, a.scenario, stdout, stderr);
-    } else if (hil_arguments_load(&a, &scenario) == 0) {
+        status = hil_check_against(a.against, a.given.scenario, stdout, stderr);
+    } else if (hil_arguments_load(&a.given, &scenario) == 0) {
         status = check_and_show(&a, scenario);
         hil_scenario_free(scenario);
     }
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

@@ -145,10 +145,28 @@ static int print_json(const struct hil_comparison *c, const struct hil_event_com
 
 /* --- the command ----------------------------------------------------------------------------- */
 
-static int compare_records(const struct hil_arguments *a, const struct hil_trace_reader *first,
+struct compare_arguments {
+    struct hil_arguments given;
+    struct hil_plot_span span;
+    double absolute, percent, within_s; /* tolerances */
+    const char *to;
+    bool json;
+};
+
+static const struct hil_option options[] = {
+    HIL_SPAN_OPTIONS(struct compare_arguments, span),
+    HIL_OPTION("abs", hil_read_number, struct compare_arguments, absolute),
+    HIL_OPTION("rel", hil_read_number, struct compare_arguments, percent),
+    HIL_OPTION("within", hil_read_number, struct compare_arguments, within_s),
+    HIL_OPTION("to", hil_read_text, struct compare_arguments, to),
+    HIL_FLAG("json", struct compare_arguments, json),
+    {0},
+};
+
+static int compare_records(const struct compare_arguments *a, const struct hil_trace_reader *first,
                            const struct hil_trace_reader *second)
 {
-    const struct hil_tolerance tolerance = {a->absolute, a->percent, a->from_s, a->until_s,
+    const struct hil_tolerance tolerance = {a->absolute, a->percent, a->span.from_s, a->span.to_s,
                                             a->within_s};
     struct hil_event_comparison events = {0};
     struct hil_comparison c;
@@ -167,7 +185,8 @@ static int compare_records(const struct hil_arguments *a, const struct hil_trace
         } else if (print_json(&c, &events)) {
             status = HIL_EXIT_FAILED;
         }
-        hil_plot_compare(a->nodes, a->scenario, a->to, first, second, &c, &events, stderr);
+        hil_plot_compare(a->given.scenarios[0], a->given.scenarios[1], a->to, first, second, &c,
+                         &events, stderr);
     }
     hil_event_comparison_free(&events);
     hil_comparison_free(&c);
@@ -176,13 +195,13 @@ static int compare_records(const struct hil_arguments *a, const struct hil_trace
 
 static int compare(const void *arguments)
 {
-    const struct hil_arguments *a = arguments;
+    const struct compare_arguments *a = arguments;
     struct hil_trace_reader *first, *second;
     int status = HIL_EXIT_USAGE;
 
-    if (hil_run_open_trace(&first, a->nodes, stderr))
+    if (hil_run_open_trace(&first, a->given.scenarios[0], stderr))
         return status;
-    if (!hil_run_open_trace(&second, a->scenario, stderr)) {
+    if (!hil_run_open_trace(&second, a->given.scenarios[1], stderr)) {
         status = compare_records(a, first, second);
         hil_trace_reader_close(second);
     }
@@ -192,18 +211,18 @@ static int compare(const void *arguments)
 
 int hil_command_compare(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(
-        &a, HIL_TAKES_NODES | HIL_TAKES_TOLERANCE | HIL_TAKES_SPAN | HIL_TAKES_TO, help, argc,
-        argv);
+    struct compare_arguments a = {.span = HIL_ALL};
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 2}, argc, argv);
     int status = HIL_EXIT_USAGE;
 
     if (rc)
         status = hil_arguments_status(rc);
-    else if (!a.nodes)
+    else if (hil_check_span(argv[0], &a.span, a.to))
+        status = HIL_EXIT_USAGE;
+    else if (a.given.scenario_count < 2)
         fprintf(stderr, "%s: two runs are compared; %s --help explains\n", argv[0], argv[0]);
     else
-        status = hil_make_of_results(compare, &a);
-    hil_arguments_free(&a);
+        status = hil_make_of_results(compare, &a.given, a.to, false);
+    hil_arguments_free(&a.given);
     return status;
 }

@@ -19,10 +19,11 @@ enum { MESSAGE_BYTES = 1 << 16 };
 
 int hil_command_convert(int argc, char **argv)
 {
-    struct hil_arguments a;
+    static const struct hil_option options[] = {HIL_SET_OPTIONS, {0}};
+    struct hil_arguments a = {0};
     char *text = NULL, *message = calloc(1, MESSAGE_BYTES);
     int status = HIL_EXIT_USAGE;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_SET, help, argc, argv);
+    int rc = hil_arguments_parse(&a, &(struct hil_command){help, options, 1, 1}, argc, argv);
 
     if (rc) {
         status = hil_arguments_status(rc);

@@ -46,8 +46,36 @@ static const char help[] =
     "it\n"
     "is 1 if any finding, measured gaps included, is serious; 2 if the input was wrong.\n";
 
+struct doctor_arguments {
+    struct hil_arguments given;
+    unsigned measure_s;
+    const char *root;
+    bool fix, strict, json, capacity;
+};
+
+static int read_seconds(const char *name, const char *text, void *to)
+{
+    uint64_t number;
+    const int rc = hil_read_whole(name, text, 0, 100000, &number);
+
+    if (!rc)
+        *(unsigned *)to = (unsigned)number;
+    return rc;
+}
+
+static const struct hil_option options[] = {
+    HIL_SET_OPTIONS,
+    HIL_OPTION("measure", read_seconds, struct doctor_arguments, measure_s),
+    HIL_OPTION("root", hil_read_text, struct doctor_arguments, root),
+    HIL_FLAG("fix", struct doctor_arguments, fix),
+    HIL_FLAG("strict", struct doctor_arguments, strict),
+    HIL_FLAG("json", struct doctor_arguments, json),
+    HIL_FLAG("capacity", struct doctor_arguments, capacity),
+    {0},
+};
+
 struct visit {
-    const struct hil_arguments *arguments;
+    const struct doctor_arguments *arguments;
     struct hil_machine machine;
     struct hil_findings findings;
     struct hil_measured *measured; /* NULL: nothing was */
@@ -73,7 +101,7 @@ static int measure(struct visit *v)
 /* Prints the findings at once, and the measurement when it is finished. */
 static int visit(struct visit *v)
 {
-    const struct hil_arguments *a = v->arguments;
+    const struct doctor_arguments *a = v->arguments;
     bool will_measure = a->measure_s > 0 && !a->root;
     FILE *to = a->json ? NULL : stdout;
     int rc = 0;
@@ -115,7 +143,7 @@ static int visit_mended(struct visit *v)
     return rc ? rc : put_back;
 }
 
-static int examine(const struct hil_arguments *a, const struct hil_scenario *scenario)
+static int examine(const struct doctor_arguments *a, const struct hil_scenario *scenario)
 {
     static struct visit v;
 
@@ -134,11 +162,11 @@ static int examine(const struct hil_arguments *a, const struct hil_scenario *sce
                                                                      : HIL_EXIT_OK;
 }
 
-static int check_for_capacity(const struct hil_arguments *a)
+static int check_for_capacity(const struct doctor_arguments *a)
 {
     const char *with = a->json ? "--json" : a->fix ? "--fix" : a->root ? "--root" : NULL;
 
-    if (!a->capacity || (a->scenario && !with))
+    if (!a->capacity || (a->given.scenario && !with))
         return 0;
     if (with)
         fprintf(stderr, "--capacity: it does not go with %s\n", with);
@@ -149,21 +177,21 @@ static int check_for_capacity(const struct hil_arguments *a)
 
 int hil_command_doctor(int argc, char **argv)
 {
-    struct hil_arguments a;
+    struct doctor_arguments a = {.measure_s = 5};
     struct hil_scenario *scenario = NULL;
     int status = HIL_EXIT_USAGE;
-    int rc =
-        hil_arguments_parse(&a, HIL_TAKES_SET | HIL_TAKES_FIX | HIL_TAKES_DOCTOR, help, argc, argv);
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 0, 1}, argc, argv);
 
-    a.options.realtime = true;
+    a.given.options.realtime = true;
     if (rc)
         status = hil_arguments_status(rc);
-    else if (!a.scenario && (a.options.set_count || a.options.parameter_count))
+    else if (!a.given.scenario && (a.given.options.set_count || a.given.options.parameter_count))
         fprintf(stderr, "%s: --set and --parameters need a scenario, and none is given\n", argv[0]);
-    else if (check_for_capacity(&a) == 0 && (!a.scenario || hil_arguments_load(&a, &scenario) == 0))
-        status = a.capacity ? hil_capacity(&a, scenario, stdout) : examine(&a, scenario);
+    else if (check_for_capacity(&a) == 0 &&
+             (!a.given.scenario || hil_arguments_load(&a.given, &scenario) == 0))
+        status = a.capacity ? hil_capacity(&a.given, scenario, stdout) : examine(&a, scenario);
     if (scenario)
         hil_scenario_free(scenario);
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

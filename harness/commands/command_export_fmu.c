@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "../models/circuit.h"
 #include "../models/models.h"
@@ -27,6 +28,32 @@ static const char help[] =
     "docs/fmi.md lists the variables of the FMU.\n"
     "\n"
     "Exit status: 0; 1 if the file cannot be written; 2 for a mistake.\n";
+
+struct fmu_arguments {
+    struct hil_arguments given;
+    const char *out;
+    int fmi;
+    unsigned width;
+    double period_us;
+};
+
+static int read_fmi(const char *name, const char *text, void *to)
+{
+    if (strcmp(text, "2") == 0 || strcmp(text, "3") == 0) {
+        *(int *)to = *text - '0';
+        return 0;
+    }
+    fprintf(stderr, "--%s %s: 2 or 3 is allowed\n", name, text);
+    return -EINVAL;
+}
+
+static const struct hil_option options[] = {
+    HIL_OPTION("out", hil_read_text, struct fmu_arguments, out),
+    HIL_OPTION("fmi", read_fmi, struct fmu_arguments, fmi),
+    HIL_OPTION("width", hil_read_count, struct fmu_arguments, width),
+    HIL_OPTION("period-us", hil_read_period, struct fmu_arguments, period_us),
+    {0},
+};
 
 /* Finds the model: built in, or from a shared library. Returns 0, or -1 after a message. */
 static int find_model(struct hil_fmu_export *export, const char *name)
@@ -74,23 +101,23 @@ static int check_width(const struct hil_fmu_export *export)
 }
 
 /* Returns an exit status. */
-static int export_fmu(const struct hil_arguments *a)
+static int export_fmu(const struct fmu_arguments *a)
 {
     struct hil_fmu_export export = {
-        .version = (int)a->fmi,
+        .version = a->fmi,
         .width = a->width,
         .period_ns = (uint64_t)llround(a->period_us * 1e3),
     };
     char identifier[64], path[80], wrong[1024];
 
-    if (find_model(&export, a->scenario) || check_width(&export))
+    if (find_model(&export, a->given.scenario) || check_width(&export))
         return HIL_EXIT_USAGE;
     hil_fmu_identifier(export.model, identifier, sizeof identifier);
     snprintf(path, sizeof path, "%s.fmu", identifier);
     const char *out = a->out ? a->out : path;
     int rc = hil_fmu_export(&export, out, wrong, sizeof wrong);
     if (rc) {
-        fprintf(stderr, "hiloco export-fmu: %s: %s\n", a->scenario, wrong);
+        fprintf(stderr, "hiloco export-fmu: %s: %s\n", a->given.scenario, wrong);
         return rc == -EINVAL || rc == -EDOM ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
     }
     printf("%s: %s, FMI %d.0, a period of %g us\n", out, export.model->name, export.version,
@@ -100,10 +127,10 @@ static int export_fmu(const struct hil_arguments *a)
 
 int hil_command_export_fmu(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_OUT | HIL_TAKES_FMU, help, argc, argv);
+    struct fmu_arguments a = {.fmi = 2, .width = 1, .period_us = 10};
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 1}, argc, argv);
 
     rc = rc ? hil_arguments_status(rc) : export_fmu(&a);
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return rc;
 }

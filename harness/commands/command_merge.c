@@ -28,37 +28,50 @@ static const char help[] =
     "those of one run and of this version of hiloco, or one is missing, and nothing is written; 3\n"
     "if the run is not valid; 4 if it is valid and a limit failed.\n";
 
+struct merge_arguments {
+    struct hil_arguments given;
+    const char *out;
+    bool quiet, partial;
+};
+
+static const struct hil_option options[] = {
+    HIL_OPTION("out", hil_read_text, struct merge_arguments, out),
+    HIL_FLAG("quiet", struct merge_arguments, quiet),
+    HIL_FLAG("partial", struct merge_arguments, partial),
+    {0},
+};
+
 /* The output folder must not contain a part: clearing it would remove the part. */
-static int merge_check_out(const struct hil_arguments *a)
+static int merge_check_out(const struct merge_arguments *a)
 {
     char *out = a->out ? realpath(a->out, NULL) : NULL;
     bool inside = false;
 
-    for (unsigned i = 0; out && !inside && i < a->scenario_count; i++) {
-        char *part = realpath(a->scenarios[i], NULL);
+    for (unsigned i = 0; out && !inside && i < a->given.scenario_count; i++) {
+        char *part = realpath(a->given.scenarios[i], NULL);
         const size_t length = strlen(out);
         inside = part && strncmp(part, out, length) == 0 &&
                  (part[length] == '/' || part[length] == '\0');
         free(part);
         if (inside)
             fprintf(stderr, "--out %s: it contains %s, and its contents would be replaced\n",
-                    a->out, a->scenarios[i]);
+                    a->out, a->given.scenarios[i]);
     }
     free(out);
     return inside ? -EINVAL : 0;
 }
 
-static int merge_parts(const struct hil_arguments *a, struct hil_scenario *scenario)
+static int merge_parts(const struct merge_arguments *a, struct hil_scenario *scenario)
 {
-    struct hil_merge_from *parts = calloc(a->scenario_count, sizeof *parts);
+    struct hil_merge_from *parts = calloc(a->given.scenario_count, sizeof *parts);
     int status = HIL_EXIT_FAILED;
 
-    for (unsigned i = 0; parts && i < a->scenario_count; i++)
-        parts[i] = (struct hil_merge_from){a->scenarios[i], a->scenarios[i]};
+    for (unsigned i = 0; parts && i < a->given.scenario_count; i++)
+        parts[i] = (struct hil_merge_from){a->given.scenarios[i], a->given.scenarios[i]};
     if (parts)
         status = hil_merge_run(&(struct hil_merge){.scenario = scenario,
                                                    .parts = parts,
-                                                   .count = a->scenario_count,
+                                                   .count = a->given.scenario_count,
                                                    .partial = a->partial,
                                                    .quiet = a->quiet,
                                                    .out = a->out});
@@ -71,19 +84,20 @@ static int merge_parts(const struct hil_arguments *a, struct hil_scenario *scena
  * has it in full. */
 static int merge(const void *arguments)
 {
-    struct hil_arguments a = *(const struct hil_arguments *)arguments;
+    struct merge_arguments a = *(const struct merge_arguments *)arguments;
     struct hil_trace_reader *first;
     struct hil_scenario *scenario;
     char path[HIL_PATH_BYTES];
 
-    if (merge_check_out(&a) || hil_run_open_trace(&first, a.scenarios[0], stderr))
+    if (merge_check_out(&a) || hil_run_open_trace(&first, a.given.scenarios[0], stderr))
         return HIL_EXIT_USAGE;
     hil_trace_reader_close(first);
-    if (hil_run_path(path, a.scenarios[0], "scenario.yaml"))
+    if (hil_run_path(path, a.given.scenarios[0], "scenario.yaml"))
         return HIL_EXIT_USAGE;
-    a.scenario = path;
-    if (hil_arguments_load(&a, &scenario)) {
-        hil_part_tell_version(a.scenarios[0], stderr); /* a different version may be the reason */
+    a.given.scenario = path;
+    if (hil_arguments_load(&a.given, &scenario)) {
+        hil_part_tell_version(a.given.scenarios[0],
+                              stderr); /* a different version may be the reason */
         return HIL_EXIT_USAGE;
     }
     const int status = merge_parts(&a, scenario);
@@ -93,12 +107,10 @@ static int merge(const void *arguments)
 
 int hil_command_merge(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(
-        &a, HIL_TAKES_SCENARIOS | HIL_TAKES_OUT | HIL_TAKES_QUIET | HIL_TAKES_PARTIAL, help, argc,
-        argv);
-    int status = rc ? hil_arguments_status(rc) : hil_in_child(merge, &a, a.scenario, stderr);
+    struct merge_arguments a = {0};
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 0}, argc, argv);
+    int status = rc ? hil_arguments_status(rc) : hil_in_child(merge, &a, a.given.scenario, stderr);
 
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

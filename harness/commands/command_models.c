@@ -156,14 +156,24 @@ static int print_one(const char *name, bool markdown)
     return HIL_EXIT_USAGE;
 }
 
+struct models_arguments {
+    struct hil_arguments given;
+    bool markdown;
+};
+
+static const struct hil_option options[] = {
+    HIL_FLAG("markdown", struct models_arguments, markdown),
+    {0},
+};
+
 int hil_command_models(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_MODEL | HIL_TAKES_MARKDOWN, help, argc, argv);
-    const char *file = rc ? NULL : a.scenario;
+    struct models_arguments a = {0};
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 0, 1}, argc, argv);
+    const char *file = rc ? NULL : a.given.scenario;
     const bool markdown = a.markdown;
 
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     if (rc)
         return hil_arguments_status(rc);
     if (file)

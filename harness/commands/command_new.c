@@ -211,21 +211,31 @@ static int new_make(const char *folder, const struct new_kind *kind)
     return HIL_EXIT_OK;
 }
 
+struct new_arguments {
+    struct hil_arguments given;
+    const char *kind;
+};
+
+static const struct hil_option options[] = {
+    HIL_OPTION("kind", hil_read_text, struct new_arguments, kind),
+    {0},
+};
+
 int hil_command_new(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_KIND, help, argc, argv);
+    struct new_arguments a = {.kind = "loop"};
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 1}, argc, argv);
     int status = rc ? hil_arguments_status(rc) : HIL_EXIT_USAGE;
     char folder[PATH_MAX];
 
     if (!rc) {
-        snprintf(folder, sizeof folder, "%s", a.scenario);
+        snprintf(folder, sizeof folder, "%s", a.given.scenario);
         for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/';)
             folder[--n] = '\0';
-        const struct new_kind *kind = new_find(a.kind ? a.kind : "loop");
+        const struct new_kind *kind = new_find(a.kind);
         if (kind && new_name_fits(folder))
             status = new_make(folder, kind);
     }
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

@@ -52,14 +52,17 @@ static int choose_ranked(const struct hil_system *system, bool *chosen)
     return 0;
 }
 
-static int choose_nodes(const struct hil_arguments *a, const struct hil_system *system,
+static int choose_nodes(const struct hil_part_arguments *a, const struct hil_system *system,
                         bool *chosen)
 {
-    return a->nodes ? hil_part_named(system, a->nodes, a->scenario, chosen)
+    return a->which ? hil_part_named(system, a->which, a->given.scenario, chosen)
                     : choose_ranked(system, chosen);
 }
 
 int hil_command_node(int argc, char **argv)
 {
-    return hil_part_main(argc, argv, HIL_TAKES_NODES, choose_nodes, help);
+    static const struct hil_option options[] = {
+        HIL_SET_OPTIONS, HIL_PART_OPTIONS(struct hil_part_arguments, ), {0}};
+
+    return hil_part_main(argc, argv, &(struct hil_command){help, options, 1, 2}, choose_nodes);
 }

@@ -55,63 +55,89 @@ static int status_of(int rc)
                                                               : HIL_EXIT_FAILED;
 }
 
-static struct hil_plot_span span_of(const struct hil_arguments *a)
-{
-    return (struct hil_plot_span){a->from_s, a->until_s};
-}
+struct plot_arguments {
+    struct hil_arguments given;
+    struct hil_plot_span span;
+    const char *beside, *to;
+};
+
+static const struct hil_option plot_options[] = {
+    HIL_SPAN_OPTIONS(struct plot_arguments, span),
+    HIL_OPTION("beside", hil_read_text, struct plot_arguments, beside),
+    HIL_OPTION("to", hil_read_text, struct plot_arguments, to),
+    {0},
+};
+
+struct export_arguments {
+    struct hil_arguments given;
+    bool csv, mcap;
+    const char *to;
+};
+
+static const struct hil_option export_options[] = {
+    HIL_FLAG("csv", struct export_arguments, csv),
+    HIL_FLAG("mcap", struct export_arguments, mcap),
+    HIL_OPTION("to", hil_read_text, struct export_arguments, to),
+    {0},
+};
 
 /* The figures of the trace, if the run was traced. */
-static int plot_trace(const struct hil_arguments *a)
+static int plot_trace(const struct plot_arguments *a)
 {
     static struct hil_analysis analysis;
     char path[HIL_PATH_BYTES];
-    int rc = hil_run_path(path, a->scenario, "ctf");
+    int rc = hil_run_path(path, a->given.scenario, "ctf");
 
     if (rc || access(path, F_OK))
         return rc;
-    rc = hil_analyse(&analysis, a->scenario, stderr);
+    rc = hil_analyse(&analysis, a->given.scenario, stderr);
     if (!rc)
-        rc = hil_trace_figures(&analysis, a->to ? a->to : a->scenario, stderr);
+        rc = hil_trace_figures(&analysis, a->to ? a->to : a->given.scenario, stderr);
     hil_analysis_free(&analysis);
     return rc;
 }
 
 static int plot(const void *arguments)
 {
-    const struct hil_arguments *a = arguments;
+    const struct plot_arguments *a = arguments;
 
     if (a->beside)
-        return status_of(hil_plot_beside(a->scenario, a->beside, a->to, span_of(a), stderr));
-    const int rc = hil_plot(a->scenario, a->to, span_of(a), stderr);
+        return status_of(hil_plot_beside(a->given.scenario, a->beside, a->to, a->span, stderr));
+    const int rc = hil_plot(a->given.scenario, a->to, a->span, stderr);
     return status_of(rc ? rc : plot_trace(a));
 }
 
 static int export(const void *arguments)
 {
-    const struct hil_arguments *a = arguments;
+    const struct export_arguments *a = arguments;
 
-    int rc = a->csv ? hil_export_csv(a->scenario, a->to, stderr) : 0;
+    int rc = a->csv ? hil_export_csv(a->given.scenario, a->to, stderr) : 0;
 
     if (!rc && a->mcap)
-        rc = hil_export_mcap(a->scenario, a->to, stderr);
+        rc = hil_export_mcap(a->given.scenario, a->to, stderr);
     return status_of(rc);
 }
 
 int hil_command_plot(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_BESIDE | HIL_TAKES_SPAN | HIL_TAKES_TO, plot_help,
-                                 argc, argv);
-    int status = rc ? hil_arguments_status(rc) : hil_make_of_results(plot, &a);
+    const struct hil_command line = {plot_help, plot_options, 1, 1};
+    struct plot_arguments a = {.span = HIL_ALL};
+    int rc = hil_arguments_parse(&a.given, &line, argc, argv);
+    int status = HIL_EXIT_USAGE;
 
-    hil_arguments_free(&a);
+    if (rc)
+        status = hil_arguments_status(rc);
+    else if (hil_check_span(argv[0], &a.span, a.to) == 0)
+        status = hil_make_of_results(plot, &a.given, a.to, false);
+    hil_arguments_free(&a.given);
     return status;
 }
 
 int hil_command_export(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_EXPORT | HIL_TAKES_TO, export_help, argc, argv);
+    const struct hil_command line = {export_help, export_options, 1, 1};
+    struct export_arguments a = {0};
+    int rc = hil_arguments_parse(&a.given, &line, argc, argv);
     int status = HIL_EXIT_USAGE;
 
     if (rc)
@@ -119,7 +145,7 @@ int hil_command_export(int argc, char **argv)
     else if (!a.csv && !a.mcap)
         fprintf(stderr, "%s: in which form? --csv, --mcap or both are allowed\n", argv[0]);
     else
-        status = hil_make_of_results(export, &a);
-    hil_arguments_free(&a);
+        status = hil_make_of_results(export, &a.given, a.to, false);
+    hil_arguments_free(&a.given);
     return status;
 }

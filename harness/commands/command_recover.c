@@ -50,8 +50,8 @@ static int recover(const void *dir)
 
 int hil_command_recover(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_DIRECTORY, help, argc, argv);
+    struct hil_arguments a = {0};
+    int rc = hil_arguments_parse(&a, &(struct hil_command){help, NULL, 1, 1}, argc, argv);
     int status =
         rc ? hil_arguments_status(rc) : hil_in_child(recover, a.scenario, a.scenario, stderr);
 

@@ -25,14 +25,26 @@ static const char help[] =
     "Exit status: 0; 1 if the file cannot be written; 2 if a DIR has no results, or FILE's folder\n"
     "does not exist.\n";
 
+struct report_arguments {
+    struct hil_arguments given;
+    const char *out, *to;
+};
+
+static const struct hil_option options[] = {
+    HIL_OPTION("out", hil_read_text, struct report_arguments, out),
+    HIL_OPTION("to", hil_read_text, struct report_arguments, to),
+    {0},
+};
+
 static int write_page(const void *arguments)
 {
-    const struct hil_arguments *a = arguments;
+    const struct report_arguments *a = arguments;
     char path[HIL_PATH_BYTES];
-    int rc = a->out ? 0 : hil_run_path(path, a->to ? a->to : a->scenario, "report.html");
+    int rc = a->out ? 0 : hil_run_path(path, a->to ? a->to : a->given.scenario, "report.html");
 
     if (!rc)
-        rc = hil_page_write(a->scenarios, a->scenario_count, a->out ? a->out : path, stderr);
+        rc = hil_page_write(a->given.scenarios, a->given.scenario_count, a->out ? a->out : path,
+                            stderr);
     if (!rc)
         printf("%s\n", a->out ? a->out : path);
     fflush(stdout); /* this process ends without flushing */
@@ -41,9 +53,8 @@ static int write_page(const void *arguments)
 
 int hil_command_report(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_SCENARIOS | HIL_TAKES_OUT | HIL_TAKES_TO, help, argc,
-                                 argv);
+    struct report_arguments a = {0};
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 0}, argc, argv);
     int status = HIL_EXIT_USAGE;
 
     if (rc)
@@ -52,8 +63,8 @@ int hil_command_report(int argc, char **argv)
         fprintf(stderr, "%s: --out %s names the file and --to %s its folder: give one of them\n",
                 argv[0], a.out, a.to);
     else
-        status = hil_make_of_results(write_page, &a);
+        status = hil_make_of_results(write_page, &a.given, a.to, a.out != NULL);
 
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

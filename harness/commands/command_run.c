@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -71,12 +72,76 @@ static const char help[] =
     "judged; 4 if it is valid but a limit failed (docs/limits.md); 130 if it was interrupted, 129\n"
     "if its terminal hung up, 131 after SIGQUIT; in these three cases it ended in order.\n";
 
+struct run_arguments {
+    struct hil_part_arguments part;
+    const char *hosts; /* "a,b" */
+    const char *junit, *tap;
+    const char *tuning; /* a record whose changes are replayed */
+    bool fix, scope, allow_set;
+};
+
+static int read_trace(const char *name, const char *text, void *to)
+{
+    if (text && strcmp(text, "all") != 0) {
+        fprintf(stderr, "--%s=%s: --trace or --trace=all is allowed\n", name, text);
+        return -EINVAL;
+    }
+    hil_arguments_set(to, "trace.enable=true");
+    if (text)
+        hil_arguments_set(to, "trace.keep=all");
+    return 0;
+}
+
+static int read_trace_every(const char *name, const char *text, void *to)
+{
+    struct hil_arguments *a = to;
+    uint64_t every;
+    const int rc = hil_read_whole(name, text, 1, 1000000, &every);
+
+    snprintf(a->trace_every, sizeof a->trace_every, "trace.every=%" PRIu64, rc ? 1 : every);
+    hil_arguments_set(a, "trace.enable=true");
+    hil_arguments_set(a, a->trace_every);
+    return rc;
+}
+
+static int read_allow_set(const char *name, const char *text, void *to)
+{
+    struct run_arguments *a = to;
+
+    hil_arguments_set(&a->part.given, "tuning=true");
+    return hil_read_flag(name, text, &a->allow_set);
+}
+
+static int read_tuning(const char *name, const char *text, void *to)
+{
+    struct run_arguments *a = to;
+
+    hil_arguments_set(&a->part.given, "tuning=true");
+    return hil_read_text(name, text, &a->tuning);
+}
+
+static const struct hil_option options[] = {
+    HIL_MODE_OPTION,
+    HIL_SET_OPTIONS,
+    HIL_PART_OPTIONS(struct run_arguments, part.),
+    HIL_FLAG("fix", struct run_arguments, fix),
+    {"trace", optional_argument, read_trace, 0},
+    {"trace-every", required_argument, read_trace_every, 0},
+    {"allow-set", no_argument, read_allow_set, 0},
+    {"tuning", required_argument, read_tuning, 0},
+    HIL_OPTION("hosts", hil_read_text, struct run_arguments, hosts),
+    HIL_FLAG("scope", struct run_arguments, scope),
+    HIL_OPTION("junit", hil_read_text, struct run_arguments, junit),
+    HIL_OPTION("tap", hil_read_text, struct run_arguments, tap),
+    {0},
+};
+
 /* Deals with settings of the machine that would disturb the loops: mends them for the run, or at
  * least warns. */
-static int prepare(const struct hil_arguments *a, const struct hil_scenario *scenario,
+static int prepare(const struct run_arguments *a, const struct hil_scenario *scenario,
                    struct hil_fix *fix)
 {
-    FILE *to = a->quiet ? NULL : stderr;
+    FILE *to = a->part.quiet ? NULL : stderr;
     struct hil_machine machine;
 
     if (scenario->mode == HIL_VIRTUAL || hil_machine_open(&machine, "", scenario))
@@ -91,11 +156,11 @@ static int prepare(const struct hil_arguments *a, const struct hil_scenario *sce
 }
 
 /* Refuses options that do not work with several hosts. */
-static int check_for_hosts(const struct hil_arguments *a)
+static int check_for_hosts(const struct run_arguments *a)
 {
     const char *why =
         a->fix ? "--fix changes this machine, but the run is on others; run hiloco doctor there"
-        : a->run_directory
+        : a->part.run_directory
             ? "--run-dir is a folder where nodes of one machine meet, but these are on several"
             : NULL;
 
@@ -104,42 +169,42 @@ static int check_for_hosts(const struct hil_arguments *a)
     return why ? -EINVAL : 0;
 }
 
-static int launch_on_hosts(const struct hil_arguments *a, struct hil_scenario *scenario,
+static int launch_on_hosts(const struct run_arguments *a, struct hil_scenario *scenario,
                            char *where, size_t size)
 {
     const struct hil_hosts_run hosts = {.scenario = scenario,
                                         .hosts = a->hosts,
-                                        .out = a->out,
-                                        .wait_s = a->wait_s,
-                                        .keep_quiet = a->quiet,
+                                        .out = a->part.out,
+                                        .wait_s = a->part.wait_s,
+                                        .keep_quiet = a->part.quiet,
                                         .where = where,
                                         .where_size = size};
 
     return check_for_hosts(a) ? HIL_EXIT_USAGE : hil_hosts_run(&hosts);
 }
 
-static int launch(const struct hil_arguments *a, struct hil_scenario *scenario, char *where,
+static int launch(const struct run_arguments *a, struct hil_scenario *scenario, char *where,
                   size_t size)
 {
     const bool joined = hil_system_is_joined(scenario->system);
     const struct hil_launch launch = {.scenario = scenario,
-                                      .out = a->out,
-                                      .keep_quiet = a->quiet,
-                                      .wait_s = a->wait_s,
+                                      .out = a->part.out,
+                                      .keep_quiet = a->part.quiet,
+                                      .wait_s = a->part.wait_s,
                                       .where = where,
                                       .where_size = size};
     struct hil_fix fix = {0};
 
     if (a->hosts)
         return launch_on_hosts(a, scenario, where, size);
-    if (a->run_directory && !joined) {
+    if (a->part.run_directory && !joined) {
         fprintf(stderr, "--run-dir: allowed only if a component is outside; otherwise the nodes "
                         "meet in a folder of their own\n");
         return HIL_EXIT_USAGE;
     }
     if (prepare(a, scenario, &fix))
         return HIL_EXIT_FAILED;
-    int status = joined ? hil_part_run_inside(a, scenario) : hil_launch(&launch);
+    int status = joined ? hil_part_run_inside(&a->part, scenario) : hil_launch(&launch);
     return hil_fix_end(&fix) && status == HIL_EXIT_OK ? HIL_EXIT_FAILED : status;
 }
 
@@ -151,16 +216,16 @@ static double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int run(struct hil_arguments *a, struct hil_scenario *scenario)
+static int run(struct run_arguments *a, struct hil_scenario *scenario)
 {
     struct hil_tested tested = {.name = scenario->name};
     struct hil_verdict_files files;
     const double begin_s = now_s();
     char where[4096] = "";
 
-    if (hil_verdict_files_open(&files, a->out, a->junit, a->tap))
+    if (hil_verdict_files_open(&files, a->part.out, a->junit, a->tap))
         return HIL_EXIT_USAGE;
-    a->quiet |= files.tap == stdout || files.junit == stdout;
+    a->part.quiet |= files.tap == stdout || files.junit == stdout;
     const pid_t scope =
         a->scope ? hil_scope_beside(&(struct hil_scope){.allow_set = a->allow_set, .to = stderr})
                  : 0;
@@ -176,41 +241,38 @@ static int run(struct hil_arguments *a, struct hil_scenario *scenario)
 }
 
 /* Chooses the first host, without the user name that is only for ssh. */
-static int choose_rendezvous(struct hil_arguments *a, char *text, size_t size)
+static int choose_rendezvous(struct run_arguments *a, char *text, size_t size)
 {
-    if (hil_rendezvous_given(&a->options.rendezvous, stderr))
+    if (hil_rendezvous_given(&a->part.given.options.rendezvous, stderr))
         return -EINVAL;
     if (!a->hosts)
         return 0;
     const size_t length = strcspn(a->hosts, ","), user = strcspn(a->hosts, "@,");
     const char *host = a->hosts[user] == '@' ? a->hosts + user + 1 : a->hosts;
     snprintf(text, size, "%.*s", (int)(a->hosts + length - host), host);
-    a->options.rendezvous = text;
-    a->options.realtime = true;
+    a->part.given.options.rendezvous = text;
+    a->part.given.options.realtime = true;
     return 0;
 }
 
 int hil_command_run(int argc, char **argv)
 {
-    struct hil_arguments a;
+    struct run_arguments a = {.part.wait_s = HIL_PART_WAIT_S};
     struct hil_scenario *scenario;
     char rendezvous[256];
     int status = HIL_EXIT_USAGE;
-    int rc = hil_arguments_parse(&a,
-                                 HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET |
-                                     HIL_TAKES_FIX | HIL_TAKES_TRACE | HIL_TAKES_MEETING |
-                                     HIL_TAKES_HOSTS | HIL_TAKES_VERDICTS | HIL_TAKES_TUNING,
-                                 help, argc, argv);
+    int rc =
+        hil_arguments_parse(&a.part.given, &(struct hil_command){help, options, 1, 1}, argc, argv);
 
     if (rc) {
         status = hil_arguments_status(rc);
     } else if (choose_rendezvous(&a, rendezvous, sizeof rendezvous)) {
         status = HIL_EXIT_USAGE;
-    } else if (hil_arguments_load(&a, &scenario) == 0) {
+    } else if (hil_arguments_load(&a.part.given, &scenario) == 0) {
         if (!a.tuning || hil_tune_replay(scenario, a.tuning, stderr) == 0)
             status = run(&a, scenario);
         hil_scenario_free(scenario);
     }
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.part.given);
     return status;
 }

@@ -59,8 +59,8 @@ static int schema_print(const char *of)
 
 int hil_command_schema(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_MODEL, help, argc, argv);
+    struct hil_arguments a = {0};
+    int rc = hil_arguments_parse(&a, &(struct hil_command){help, NULL, 0, 1}, argc, argv);
     const int status = rc ? hil_arguments_status(rc) : schema_print(a.scenario);
 
     hil_arguments_free(&a);

@@ -24,24 +24,38 @@ static const char help[] =
     "\n"
     "The address contains a token, and only those who have it can see the page (docs/scope.md).\n";
 
+struct scope_arguments {
+    struct hil_arguments given;
+    const char *listen; /* "ADDRESS:PORT" */
+    bool allow_set, all_users, quiet;
+};
+
+static const struct hil_option options[] = {
+    HIL_OPTION("listen", hil_read_text, struct scope_arguments, listen),
+    HIL_FLAG("allow-set", struct scope_arguments, allow_set),
+    HIL_FLAG("all-users", struct scope_arguments, all_users),
+    HIL_FLAG("quiet", struct scope_arguments, quiet),
+    {0},
+};
+
 static int serve(int argc, char **argv)
 {
-    struct hil_arguments a;
+    struct scope_arguments a = {0};
     struct hil_runs runs = {0};
     const struct hil_run_entry *run;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_QUIET | HIL_TAKES_SCOPE, help, argc, argv);
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 0, 1}, argc, argv);
     int status = HIL_EXIT_USAGE;
 
     if (rc) {
         status = hil_arguments_status(rc);
     } else {
         const struct hil_scope scope = {a.listen, a.allow_set, a.quiet, stdout};
-        status = hil_run_choose(&runs, a.scenario, a.all_users, "hiloco scope", &run);
+        status = hil_run_choose(&runs, a.given.scenario, a.all_users, "hiloco scope", &run);
         if (status == HIL_EXIT_OK)
             status = hil_scope_serve(&scope, run);
     }
     hil_runs_close(&runs);
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }
 

@@ -48,6 +48,24 @@ static const char control_help[] =
     "\n"
     "Exit status: 0; 1 if there is no such run; 2 if the request was refused.\n";
 
+struct set_arguments {
+    struct hil_arguments given;
+    double ramp_s; /* of sources that are set */
+    bool json, all_users;
+};
+
+static const struct hil_option set_options[] = {
+    HIL_OPTION("ramp", hil_read_time, struct set_arguments, ramp_s),
+    HIL_FLAG("json", struct set_arguments, json),
+    HIL_FLAG("all-users", struct set_arguments, all_users),
+    {0},
+};
+static const struct hil_option control_options[] = {
+    HIL_FLAG("json", struct set_arguments, json),
+    HIL_FLAG("all-users", struct set_arguments, all_users),
+    {0},
+};
+
 /* --- requests -------------------------------------------------------------------------------- */
 
 static const char *set_why(int rc, const struct hil_run_entry *run)
@@ -160,12 +178,12 @@ static int set_tell(json_t *answer, bool json)
     return !refused ? HIL_EXIT_OK : applied ? HIL_EXIT_FAILED : HIL_EXIT_USAGE;
 }
 
-static int set_all(const struct hil_run_entry *run, const struct hil_arguments *a)
+static int set_all(const struct hil_run_entry *run, const struct set_arguments *a)
 {
     json_t *list = json_array(), *answer;
 
-    for (unsigned i = 1; i < a->scenario_count; i++)
-        if (set_change(list, a->scenarios[i], a->ramp_s)) {
+    for (unsigned i = 1; i < a->given.scenario_count; i++)
+        if (set_change(list, a->given.scenarios[i], a->ramp_s)) {
             json_decref(list);
             return HIL_EXIT_USAGE;
         }
@@ -252,15 +270,15 @@ static int control_tell(json_t *answer, bool json)
 }
 
 /* "step 10" */
-static json_t *control_request(const struct hil_arguments *a)
+static json_t *control_request(const struct set_arguments *a)
 {
-    json_t *request = json_pack("{s:s}", "control", a->scenarios[1]);
-    const char *count = a->scenario_count > 2 ? a->scenarios[2] : NULL;
+    json_t *request = json_pack("{s:s}", "control", a->given.scenarios[1]);
+    const char *count = a->given.scenario_count > 2 ? a->given.scenarios[2] : NULL;
     uint64_t steps;
 
     if (!count)
         return request;
-    if (a->scenario_count == 3 && strcmp(a->scenarios[1], "step") == 0 &&
+    if (a->given.scenario_count == 3 && strcmp(a->given.scenarios[1], "step") == 0 &&
         hil_whole_number(count, INT64_MAX, &steps) && steps > 0) {
         json_object_set_new(request, "steps", json_integer((json_int_t)steps));
         return request;
@@ -270,7 +288,7 @@ static json_t *control_request(const struct hil_arguments *a)
     return NULL;
 }
 
-static int control_run(const struct hil_run_entry *run, const struct hil_arguments *a)
+static int control_run(const struct hil_run_entry *run, const struct set_arguments *a)
 {
     json_t *request = control_request(a), *answer;
 
@@ -286,17 +304,17 @@ static int control_run(const struct hil_run_entry *run, const struct hil_argumen
 
 /* --- the commands ---------------------------------------------------------------------------- */
 
-static int set_run(const struct hil_run_entry *run, const struct hil_arguments *a)
+static int set_run(const struct hil_run_entry *run, const struct set_arguments *a)
 {
-    return a->scenario_count > 1 ? set_all(run, a) : set_list(run, a->json);
+    return a->given.scenario_count > 1 ? set_all(run, a) : set_list(run, a->json);
 }
 
-static int set_find(const struct hil_arguments *a, const char *command,
-                    int (*act)(const struct hil_run_entry *run, const struct hil_arguments *a))
+static int set_find(const struct set_arguments *a, const char *command,
+                    int (*act)(const struct hil_run_entry *run, const struct set_arguments *a))
 {
     struct hil_runs runs = {0};
     const struct hil_run_entry *run;
-    int status = hil_run_choose(&runs, a->scenario, a->all_users, command, &run);
+    int status = hil_run_choose(&runs, a->given.scenario, a->all_users, command, &run);
 
     if (status == HIL_EXIT_OK)
         status = act(run, a);
@@ -306,28 +324,28 @@ static int set_find(const struct hil_arguments *a, const char *command,
 
 int hil_command_set(int argc, char **argv)
 {
-    struct hil_arguments a;
+    struct set_arguments a = {0};
     const int rc =
-        hil_arguments_parse(&a, HIL_TAKES_SCENARIOS | HIL_TAKES_CHANGES, help, argc, argv);
+        hil_arguments_parse(&a.given, &(struct hil_command){help, set_options, 1, 0}, argc, argv);
     const int status = rc ? hil_arguments_status(rc) : set_find(&a, "hiloco set", set_run);
 
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }
 
 int hil_command_control(int argc, char **argv)
 {
-    struct hil_arguments a;
-    const int rc =
-        hil_arguments_parse(&a, HIL_TAKES_SCENARIOS | HIL_TAKES_CONTROL, control_help, argc, argv);
+    struct set_arguments a = {0};
+    const int rc = hil_arguments_parse(
+        &a.given, &(struct hil_command){control_help, control_options, 1, 0}, argc, argv);
     int status = HIL_EXIT_USAGE;
 
     if (rc)
         status = hil_arguments_status(rc);
-    else if (a.scenario_count < 2)
+    else if (a.given.scenario_count < 2)
         fprintf(stderr, "control: what should the run do? pause, resume, step or stop\n");
     else
         status = set_find(&a, "hiloco control", control_run);
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

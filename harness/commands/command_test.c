@@ -33,8 +33,24 @@ static const char help[] =
     "anything runs; 4 if a limit failed; otherwise 3 if a run is inconclusive; 130 if the tests\n"
     "were interrupted, 129 if the terminal hung up, 131 after SIGQUIT.\n";
 
+struct test_arguments {
+    struct hil_arguments given;
+    const char *out, *junit, *tap;
+    unsigned jobs;
+};
+
+static const struct hil_option options[] = {
+    HIL_MODE_OPTION,
+    HIL_SET_OPTIONS,
+    HIL_OPTION("out", hil_read_text, struct test_arguments, out),
+    HIL_OPTION("jobs", hil_read_count, struct test_arguments, jobs),
+    HIL_OPTION("junit", hil_read_text, struct test_arguments, junit),
+    HIL_OPTION("tap", hil_read_text, struct test_arguments, tap),
+    {0},
+};
+
 struct tests {
-    struct hil_arguments *arguments;
+    const struct test_arguments *arguments;
     const char *const *paths;
     char (*names)[80];
     struct hil_jobs jobs;
@@ -63,7 +79,7 @@ static int test_check(struct tests *t)
     int failed = 0;
 
     for (unsigned i = 0; i < t->count; i++) {
-        struct hil_arguments one = *t->arguments;
+        struct hil_arguments one = t->arguments->given;
         struct hil_scenario *scenario;
         one.scenario = t->paths[i];
         const int rc = hil_arguments_load(&one, &scenario);
@@ -88,7 +104,7 @@ static void test_exec(void *tests, unsigned i)
 {
     const struct tests *t = tests;
 
-    hil_jobs_exec(t->paths[i], &t->arguments->options, t->out, t->names[i]);
+    hil_jobs_exec(t->paths[i], &t->arguments->given.options, t->out, t->names[i]);
 }
 
 static struct hil_summary_reader test_told(const struct tests *t, unsigned i)
@@ -182,7 +198,7 @@ static int test_write_verdicts(const struct tests *t, struct hil_verdict_files *
 
 static int test_run_all(struct tests *t)
 {
-    const struct hil_arguments *a = t->arguments;
+    const struct test_arguments *a = t->arguments;
     struct hil_verdict_files files;
 
     if (test_check(t) || hil_verdict_files_open(&files, a->out, a->junit, a->tap))
@@ -209,16 +225,13 @@ static int test_run_all(struct tests *t)
 
 int hil_command_test(int argc, char **argv)
 {
-    struct hil_arguments a;
+    struct test_arguments a = {0};
     struct tests t = {.arguments = &a};
-    int rc = hil_arguments_parse(&a,
-                                 HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_JOBS |
-                                     HIL_TAKES_VERDICTS | HIL_TAKES_SCENARIOS,
-                                 help, argc, argv);
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 0}, argc, argv);
     int status = rc ? hil_arguments_status(rc) : HIL_EXIT_FAILED;
 
-    t.paths = a.scenarios;
-    t.count = t.jobs.count = a.scenario_count;
+    t.paths = a.given.scenarios;
+    t.count = t.jobs.count = a.given.scenario_count;
     t.jobs.exec = test_exec;
     t.jobs.ended = test_print;
     t.jobs.arg = &t;
@@ -228,6 +241,6 @@ int hil_command_test(int argc, char **argv)
         status = test_run_all(&t);
     free(t.jobs.at);
     free(t.names);
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

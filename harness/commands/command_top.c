@@ -31,6 +31,20 @@ static const char help[] =
     "two, and the greatest of all. INPUT is the age of the newest input. A line is red if steps\n"
     "were missed in the last two seconds, or the node has fallen silent.\n";
 
+struct top_arguments {
+    struct hil_arguments given;
+    unsigned interval_ms, count; /* of samples; count 0: no end */
+    bool json, all_users;
+};
+
+static const struct hil_option options[] = {
+    HIL_OPTION("interval", hil_read_count, struct top_arguments, interval_ms),
+    HIL_OPTION("count", hil_read_count, struct top_arguments, count),
+    HIL_FLAG("json", struct top_arguments, json),
+    HIL_FLAG("all-users", struct top_arguments, all_users),
+    {0},
+};
+
 /* --- samples -------------------------------------------------------------------------------- */
 
 static int write_sample(const struct hil_watch *w)
@@ -108,7 +122,7 @@ static int show(struct hil_watch *w, unsigned interval_ms)
     return rc == -ENOTTY ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
 }
 
-static int watch(const struct hil_run_entry *run, const struct hil_arguments *a)
+static int watch(const struct hil_run_entry *run, const struct top_arguments *a)
 {
     struct hil_watch w;
     int status = HIL_EXIT_FAILED;
@@ -128,11 +142,11 @@ static int watch(const struct hil_run_entry *run, const struct hil_arguments *a)
 }
 
 /* Finds the run, and then watches it. */
-static int find_and_watch(const struct hil_arguments *a)
+static int find_and_watch(const struct top_arguments *a)
 {
     struct hil_runs runs;
     const struct hil_run_entry *run;
-    int status = hil_run_choose(&runs, a->scenario, a->all_users, "hiloco top", &run);
+    int status = hil_run_choose(&runs, a->given.scenario, a->all_users, "hiloco top", &run);
 
     if (status == HIL_EXIT_OK)
         status = watch(run, a);
@@ -142,8 +156,8 @@ static int find_and_watch(const struct hil_arguments *a)
 
 int hil_command_top(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_RUN, help, argc, argv);
+    struct top_arguments a = {.interval_ms = 200};
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 0, 1}, argc, argv);
     int status = HIL_EXIT_USAGE;
 
     if (rc)
@@ -152,6 +166,6 @@ int hil_command_top(int argc, char **argv)
         fprintf(stderr, "--count goes with --json\n");
     else
         status = find_and_watch(&a);
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

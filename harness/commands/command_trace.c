@@ -25,6 +25,18 @@ static const char help[] =
     "  --snapshot  save the newest events of a run that goes on. RUN is a scenario's name, a\n"
     "              process id or a folder of results; it was started with --trace\n";
 
+struct trace_arguments {
+    struct hil_arguments given;
+    const char *to;
+    bool snapshot;
+};
+
+static const struct hil_option options[] = {
+    HIL_OPTION("to", hil_read_text, struct trace_arguments, to),
+    HIL_FLAG("snapshot", struct trace_arguments, snapshot),
+    {0},
+};
+
 static int status_of(int rc)
 {
     return rc == 0 ? HIL_EXIT_OK : rc == -ENOENT ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
@@ -32,8 +44,8 @@ static int status_of(int rc)
 
 static int analyse(const void *arguments)
 {
-    const struct hil_arguments *a = arguments;
-    const char *dir = a->scenario, *to = a->to ? a->to : dir;
+    const struct trace_arguments *a = arguments;
+    const char *dir = a->given.scenario, *to = a->to ? a->to : dir;
     static struct hil_analysis analysis;
     char path[HIL_PATH_BYTES];
     int rc = hil_analyse(&analysis, dir, stderr);
@@ -90,11 +102,11 @@ static int save(const struct hil_run_entry *run)
     return await_saved(run, before);
 }
 
-static int snapshot(const struct hil_arguments *a)
+static int snapshot(const struct trace_arguments *a)
 {
     const struct hil_run_entry *run;
     struct hil_runs runs;
-    int status = hil_run_choose(&runs, a->scenario, true, "hiloco trace", &run);
+    int status = hil_run_choose(&runs, a->given.scenario, true, "hiloco trace", &run);
 
     if (status == HIL_EXIT_OK)
         status = save(run);
@@ -104,12 +116,12 @@ static int snapshot(const struct hil_arguments *a)
 
 int hil_command_trace(int argc, char **argv)
 {
-    struct hil_arguments a;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_TO | HIL_TAKES_SNAPSHOT, help, argc, argv);
+    struct trace_arguments a = {0};
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 1}, argc, argv);
     int status = rc           ? hil_arguments_status(rc)
                  : a.snapshot ? snapshot(&a)
-                              : hil_make_of_results(analyse, &a);
+                              : hil_make_of_results(analyse, &a.given, a.to, false);
 
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

@@ -33,6 +33,18 @@ static const char help[] =
     "\n"
     "Exit status: 0; 1 if a file cannot be written; 2 for a mistake, or if a file is there.\n";
 
+struct wrap_arguments {
+    struct hil_arguments given;
+    const char *rates; /* "N,..." */
+    double period_us;  /* 0: as the code says */
+};
+
+static const struct hil_option options[] = {
+    HIL_OPTION("rates", hil_read_text, struct wrap_arguments, rates),
+    HIL_OPTION("period-us", hil_read_period, struct wrap_arguments, period_us),
+    {0},
+};
+
 /* "5,20" */
 static bool wrap_take_rates(struct wrap_rates *rates, const char *text)
 {
@@ -102,10 +114,11 @@ static int wrap_save(const struct wrap *wrap)
     return HIL_EXIT_OK;
 }
 
-static int wrap_folder(const struct hil_arguments *a, const char *folder, const char *name)
+static int wrap_folder(const struct wrap_arguments *a, const char *folder, const char *name)
 {
     struct wrap wrap = {.folder = folder,
-                        .generator = strcmp(a->nodes, "plecs") == 0 ? WRAP_PLECS : WRAP_ERT};
+                        .generator =
+                            strcmp(a->given.scenarios[0], "plecs") == 0 ? WRAP_PLECS : WRAP_ERT};
     int status = HIL_EXIT_USAGE;
 
     wrap_rates_read(&wrap.rates, folder);
@@ -119,17 +132,17 @@ static int wrap_folder(const struct hil_arguments *a, const char *folder, const 
 }
 
 /* A folder, or a header in one, whose name is that of the code. */
-static int wrap_path(const struct hil_arguments *a)
+static int wrap_path(const struct wrap_arguments *a)
 {
     char path[PATH_MAX], copy[PATH_MAX];
-    const size_t length = strlen(a->scenario);
+    const size_t length = strlen(a->given.scenarios[1]);
 
     if (length >= sizeof path) {
         fprintf(stderr, "hiloco wrap: the path is too long\n");
         return HIL_EXIT_USAGE;
     }
-    strcpy(path, a->scenario);
-    strcpy(copy, a->scenario);
+    strcpy(path, a->given.scenarios[1]);
+    strcpy(copy, a->given.scenarios[1]);
     if (length < 3 || strcmp(&path[length - 2], ".h") != 0)
         return wrap_folder(a, path, NULL);
     path[length - 2] = '\0';
@@ -138,15 +151,17 @@ static int wrap_path(const struct hil_arguments *a)
 
 int hil_command_wrap(int argc, char **argv)
 {
-    struct hil_arguments a;
-    const int rc = hil_arguments_parse(&a, HIL_TAKES_NODES | HIL_TAKES_WRAP, help, argc, argv);
+    struct wrap_arguments a = {0};
+    const int rc =
+        hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 2}, argc, argv);
+    const char *generator = rc ? "" : a.given.scenarios[0];
     int status = rc ? hil_arguments_status(rc) : HIL_EXIT_USAGE;
 
-    if (!rc && a.nodes && (strcmp(a.nodes, "ert") == 0 || strcmp(a.nodes, "plecs") == 0))
+    if (!rc && a.given.scenario_count == 2 &&
+        (strcmp(generator, "ert") == 0 || strcmp(generator, "plecs") == 0))
         status = wrap_path(&a);
     else if (!rc)
-        fprintf(stderr, "hiloco wrap: %s: allowed: ert FOLDER or plecs FOLDER\n",
-                a.nodes ? a.nodes : a.scenario);
-    hil_arguments_free(&a);
+        fprintf(stderr, "hiloco wrap: %s: allowed: ert FOLDER or plecs FOLDER\n", generator);
+    hil_arguments_free(&a.given);
     return status;
 }

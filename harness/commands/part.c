@@ -49,7 +49,7 @@ static int keep_only(struct hil_scenario *s, const bool *chosen)
     return nodes ? 0 : -ENOMEM;
 }
 
-static int run_part(const struct hil_arguments *a, const struct hil_scenario *s,
+static int run_part(const struct hil_part_arguments *a, const struct hil_scenario *s,
                     const struct hil_meeting *meeting, bool discard)
 {
     if (hil_has_addresses(s) && !meeting->secret.size && !a->quiet)
@@ -116,7 +116,7 @@ static int check_chosen(const struct hil_system *system, const bool *chosen)
     return 0;
 }
 
-static int choose_and_run(const struct hil_arguments *a, struct hil_scenario *s,
+static int choose_and_run(const struct hil_part_arguments *a, struct hil_scenario *s,
                           hil_part_choose *choose)
 {
     bool *chosen = calloc(s->system->node_count, sizeof *chosen);
@@ -135,7 +135,7 @@ done:
     return status;
 }
 
-int hil_part_run_inside(const struct hil_arguments *a, struct hil_scenario *s)
+int hil_part_run_inside(const struct hil_part_arguments *a, struct hil_scenario *s)
 {
     struct hil_meeting meeting;
     unsigned kept = 0;
@@ -152,25 +152,30 @@ int hil_part_run_inside(const struct hil_arguments *a, struct hil_scenario *s)
     return HIL_EXIT_USAGE;
 }
 
-int hil_part_main(int argc, char **argv, unsigned takes, hil_part_choose *choose, const char *help)
+int hil_part_main(int argc, char **argv, const struct hil_command *command, hil_part_choose *choose)
 {
-    struct hil_arguments a;
+    struct hil_part_arguments a = {.wait_s = HIL_PART_WAIT_S};
     struct hil_scenario *scenario;
     int status = HIL_EXIT_USAGE;
-    int rc = hil_arguments_parse(
-        &a, HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET | HIL_TAKES_MEETING | takes, help, argc,
-        argv);
+    int rc = hil_arguments_parse(&a.given, command, argc, argv);
 
     hil_ignore_file_limit();
-    a.options.realtime = true;
+    a.given.options.realtime = true;
     if (rc) {
         status = hil_arguments_status(rc);
-    } else if (hil_rendezvous_given(&a.options.rendezvous, stderr)) {
+    } else if (hil_rendezvous_given(&a.given.options.rendezvous, stderr)) {
         status = HIL_EXIT_USAGE;
-    } else if ((status = hil_part_load(&a, &scenario)) == HIL_EXIT_OK) {
-        status = choose_and_run(&a, scenario, choose);
-        hil_scenario_free(scenario);
+    } else {
+        if (a.given.scenario_count == 2) {
+            a.which = a.given.scenarios[0];
+            a.given.scenario = a.given.scenarios[1];
+        }
+        status = hil_part_load(&a, &scenario);
+        if (status == HIL_EXIT_OK) {
+            status = choose_and_run(&a, scenario, choose);
+            hil_scenario_free(scenario);
+        }
     }
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

@@ -19,7 +19,7 @@ static void say_on_stderr(void *unused, const char *line)
 
 /* A scenario may name programs and libraries, so it is taken only from those who know the secret.
  * Returns an exit status. */
-static int fetch_text(const struct hil_arguments *a, const struct hil_rendezvous_place *place,
+static int fetch_text(const struct hil_part_arguments *a, const struct hil_rendezvous_place *place,
                       char **text)
 {
     struct hil_rendezvous_config config = {.wait_s = a->wait_s,
@@ -29,12 +29,13 @@ static int fetch_text(const struct hil_arguments *a, const struct hil_rendezvous
     if (hil_secret_given(&config.secret, stderr))
         return HIL_EXIT_USAGE;
     if (!config.secret.size) {
-        fprintf(stderr, "%s: allowed with HILOCO_SECRET or HILOCO_SECRET_FILE\n", a->scenario);
+        fprintf(stderr, "%s: allowed with HILOCO_SECRET or HILOCO_SECRET_FILE\n",
+                a->given.scenario);
         return HIL_EXIT_USAGE;
     }
     if (!hil_rendezvous_fetch(place, &config, text, why))
         return HIL_EXIT_OK;
-    fprintf(stderr, "%s: %s\n", a->scenario, why);
+    fprintf(stderr, "%s: %s\n", a->given.scenario, why);
     return HIL_EXIT_FAILED;
 }
 
@@ -52,11 +53,11 @@ static int file_of(const char *text)
 }
 
 /* This process meets the others where it got the scenario. */
-static int load_text(const struct hil_arguments *a, const char *place, const char *text,
+static int load_text(const struct hil_part_arguments *a, const char *place, const char *text,
                      struct hil_scenario **scenario)
 {
     char path[40], meets[300];
-    struct hil_arguments given = *a;
+    struct hil_arguments given = a->given;
     const int fd = file_of(text);
 
     if (fd < 0)
@@ -64,29 +65,30 @@ static int load_text(const struct hil_arguments *a, const char *place, const cha
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     snprintf(meets, sizeof meets, "rendezvous='%s'", place);
     given.scenario = path;
-    given.sets[given.options.set_count++] = meets;
+    hil_arguments_set(&given, meets);
     const int rc = hil_arguments_load(&given, scenario);
     if (rc)
-        fprintf(stderr, "%s is the scenario from %s\n", path, a->scenario);
+        fprintf(stderr, "%s is the scenario from %s\n", path, a->given.scenario);
     close(fd);
     return rc ? HIL_EXIT_USAGE : HIL_EXIT_OK;
 }
 
-int hil_part_load(const struct hil_arguments *a, struct hil_scenario **scenario)
+int hil_part_load(const struct hil_part_arguments *a, struct hil_scenario **scenario)
 {
     const size_t length = strlen(fetched);
     struct hil_rendezvous_place place;
     char *text = NULL;
 
-    if (strncmp(a->scenario, fetched, length) != 0)
-        return hil_arguments_load(a, scenario) ? HIL_EXIT_USAGE : HIL_EXIT_OK;
-    if (!hil_rendezvous_place_parse(a->scenario + length, &place)) {
-        fprintf(stderr, "%s: after rendezvous: allowed: " HIL_RENDEZVOUS_ALLOWED "\n", a->scenario);
+    if (strncmp(a->given.scenario, fetched, length) != 0)
+        return hil_arguments_load(&a->given, scenario) ? HIL_EXIT_USAGE : HIL_EXIT_OK;
+    if (!hil_rendezvous_place_parse(a->given.scenario + length, &place)) {
+        fprintf(stderr, "%s: after rendezvous: allowed: " HIL_RENDEZVOUS_ALLOWED "\n",
+                a->given.scenario);
         return HIL_EXIT_USAGE;
     }
     int status = fetch_text(a, &place, &text);
     if (status == HIL_EXIT_OK)
-        status = load_text(a, a->scenario + length, text, scenario);
+        status = load_text(a, a->given.scenario + length, text, scenario);
     free(text);
     return status;
 }

@@ -53,6 +53,28 @@ static const char help[] =
 
 /* --- signals and triggers --------------------------------------------------------------------- */
 
+struct capture_arguments {
+    struct hil_arguments given;
+    const char *capture, *trigger; /* "SIGNAL,..." */
+    double hysteresis, before_s, after_s, trigger_wait_s;
+    const char *out;
+    bool automatic, all_users, quiet;
+};
+
+static const struct hil_option options[] = {
+    HIL_OPTION("capture", hil_read_text, struct capture_arguments, capture),
+    HIL_OPTION("trigger", hil_read_text, struct capture_arguments, trigger),
+    HIL_OPTION("hysteresis", hil_read_number, struct capture_arguments, hysteresis),
+    HIL_OPTION("before", hil_read_time, struct capture_arguments, before_s),
+    HIL_OPTION("after", hil_read_time, struct capture_arguments, after_s),
+    HIL_OPTION("wait", hil_read_time, struct capture_arguments, trigger_wait_s),
+    HIL_FLAG("auto", struct capture_arguments, automatic),
+    HIL_OPTION("out", hil_read_text, struct capture_arguments, out),
+    HIL_FLAG("all-users", struct capture_arguments, all_users),
+    HIL_FLAG("quiet", struct capture_arguments, quiet),
+    {0},
+};
+
 static void capture_list(const struct hil_shown_list *list)
 {
     for (unsigned i = 0; i < list->count; i++)
@@ -69,7 +91,7 @@ static const struct hil_shown *capture_signal(const struct hil_shown_list *list,
     return found;
 }
 
-static bool capture_signals(const struct hil_arguments *a, const struct hil_shown_list *list,
+static bool capture_signals(const struct capture_arguments *a, const struct hil_shown_list *list,
                             struct hil_capture_config *config)
 {
     char *names = strdup(a->capture), *rest = names, *name;
@@ -111,7 +133,7 @@ static bool capture_level(const char *text, const struct hil_shown_list *list,
     return t->signal != NULL;
 }
 
-static bool capture_trigger(const struct hil_arguments *a, const struct hil_shown_list *list,
+static bool capture_trigger(const struct capture_arguments *a, const struct hil_shown_list *list,
                             struct hil_trigger *t)
 {
     const char *text = a->trigger ? a->trigger : "free";
@@ -154,7 +176,8 @@ static bool capture_is_full(const struct hil_captured *c, const struct hil_captu
 }
 
 /* Returns NULL if there was no capture, or it was interrupted. */
-static const struct hil_captured *capture_wait(struct hil_capture *c, const struct hil_arguments *a,
+static const struct hil_captured *capture_wait(struct hil_capture *c,
+                                               const struct capture_arguments *a,
                                                const struct hil_capture_config *config,
                                                const struct hil_run_entry *run,
                                                struct hil_reader *reader)
@@ -180,7 +203,7 @@ static const struct hil_captured *capture_wait(struct hil_capture *c, const stru
     return given;
 }
 
-static void capture_tell_none(const struct hil_capture *c, const struct hil_arguments *a)
+static void capture_tell_none(const struct hil_capture *c, const struct capture_arguments *a)
 {
     const uint64_t lost = hil_capture_lost(c);
 
@@ -194,7 +217,7 @@ static void capture_tell_none(const struct hil_capture *c, const struct hil_argu
 }
 
 static void capture_tell(const struct hil_captured *c, const struct hil_run_entry *run,
-                         const struct hil_arguments *a, const char *on)
+                         const struct capture_arguments *a, const char *on)
 {
     char node[HIL_NODE_NAME_BYTES];
     uint64_t steps = 0;
@@ -217,7 +240,7 @@ static void capture_tell(const struct hil_captured *c, const struct hil_run_entr
                (unsigned long long)c->lost);
 }
 
-static int capture_run(const struct hil_arguments *a, const struct hil_run_entry *run,
+static int capture_run(const struct capture_arguments *a, const struct hil_run_entry *run,
                        const struct hil_capture_config *config)
 {
     struct hil_capture *capture;
@@ -250,7 +273,7 @@ static int capture_run(const struct hil_arguments *a, const struct hil_run_entry
     return status;
 }
 
-static int capture_of(const struct hil_arguments *a, const struct hil_run_entry *run)
+static int capture_of(const struct capture_arguments *a, const struct hil_run_entry *run)
 {
     struct hil_capture_config config = {.before_s = a->before_s, .after_s = a->after_s};
     struct hil_shown_list list;
@@ -278,7 +301,7 @@ bool hil_scope_captures(int argc, char **argv)
     return false;
 }
 
-static int capture_asked(const struct hil_arguments *a)
+static int capture_asked(const struct capture_arguments *a)
 {
     const bool lists = a->capture && strcmp(a->capture, "?") == 0;
     const struct hil_run_entry *run;
@@ -289,8 +312,8 @@ static int capture_asked(const struct hil_arguments *a)
         fprintf(stderr, "hiloco scope: --capture SIGNAL,... and --out FILE go together\n");
     else if (!lists && !hil_captured_is_file(a->out))
         fprintf(stderr, "hiloco scope: --out %s; allowed: FILE.csv, FILE.json\n", a->out);
-    else if ((status = hil_run_choose(&runs, a->scenario, a->all_users, "hiloco scope", &run)) ==
-             HIL_EXIT_OK)
+    else if ((status = hil_run_choose(&runs, a->given.scenario, a->all_users, "hiloco scope",
+                                      &run)) == HIL_EXIT_OK)
         status = capture_of(a, run);
     hil_runs_close(&runs);
     return status;
@@ -307,16 +330,16 @@ static bool capture_wants_help(int argc, char **argv)
 
 int hil_scope_capture(int argc, char **argv)
 {
-    struct hil_arguments a;
+    struct capture_arguments a = {.before_s = 0.01, .after_s = 0.01, .trigger_wait_s = INFINITY};
 
     if (capture_wants_help(argc, argv)) {
         fputs(help, stdout);
         return HIL_EXIT_OK;
     }
-    const int rc = hil_arguments_parse(&a, HIL_TAKES_CAPTURE | HIL_TAKES_OUT | HIL_TAKES_QUIET,
-                                       help, argc, argv);
+    const int rc =
+        hil_arguments_parse(&a.given, &(struct hil_command){help, options, 0, 1}, argc, argv);
     const int status = rc ? hil_arguments_status(rc) : capture_asked(&a);
 
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

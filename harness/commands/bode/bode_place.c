@@ -170,7 +170,7 @@ static int bode_find_input(const struct hil_system *s, const char *text, struct 
     return bode_unknown(s, "inject", text, true);
 }
 
-int bode_find(struct bode_place *place, const struct hil_arguments *a, const struct hil_system *s)
+int bode_find(struct bode_place *place, const struct bode_arguments *a, const struct hil_system *s)
 {
     struct hil_signal input, feeder, response;
 

@@ -24,7 +24,7 @@ static bool bode_is_taken(const struct hil_system *s, const char *name)
     return false;
 }
 
-int bode_plan(struct bode_plan *plan, const struct hil_arguments *a,
+int bode_plan(struct bode_plan *plan, const struct bode_arguments *a,
               const struct hil_scenario *scenario)
 {
     const struct hil_system *s = scenario->system;
@@ -107,7 +107,7 @@ __attribute__((format(printf, 2, 3))) static void bode_set(struct bode_sets *set
     va_end(arguments);
 }
 
-static void bode_set_all(struct bode_sets *sets, const struct hil_arguments *a,
+static void bode_set_all(struct bode_sets *sets, const struct bode_arguments *a,
                          const struct bode_plan *plan, const struct hil_scenario *scenario)
 {
     const struct hil_system *s = scenario->system;
@@ -138,20 +138,20 @@ static void bode_set_all(struct bode_sets *sets, const struct hil_arguments *a,
     bode_set(sets, "limits={}");
 }
 
-int bode_load(struct hil_scenario **measuring, const struct hil_arguments *a,
+int bode_load(struct hil_scenario **measuring, const struct bode_arguments *a,
               const struct bode_plan *plan, const struct hil_scenario *scenario)
 {
-    struct hil_arguments with = *a;
+    struct hil_arguments with = a->given;
     struct bode_sets *own = calloc(1, sizeof *own);
-    const char **sets = calloc(a->options.set_count + BODE_SETS, sizeof *sets);
+    const char **sets = calloc(a->given.options.set_count + BODE_SETS, sizeof *sets);
     int rc = -ENOMEM;
 
     if (own && sets) {
-        for (size_t i = 0; i < a->options.set_count; i++)
-            sets[i] = a->options.sets[i];
+        for (size_t i = 0; i < a->given.options.set_count; i++)
+            sets[i] = a->given.options.sets[i];
         bode_set_all(own, a, plan, scenario);
         for (unsigned i = 0; i < own->count; i++)
-            sets[a->options.set_count + i] = own->text[i];
+            sets[a->given.options.set_count + i] = own->text[i];
         with.options.sets = sets;
         with.options.set_count += own->count;
         rc = hil_arguments_load(&with, measuring);

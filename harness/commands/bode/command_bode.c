@@ -90,7 +90,7 @@ static int judge(const char *what, double margin, double least, const char *unit
     return isnan(margin) ? HIL_EXIT_INVALID : HIL_EXIT_LIMIT;
 }
 
-static int judge_margins(const struct hil_arguments *a, const struct hil_bode *b)
+static int judge_margins(const struct bode_arguments *a, const struct hil_bode *b)
 {
     const int phase = judge("phase margin", b->phase_margin_deg, a->phase_margin_deg, "deg");
     const int gain = judge("gain margin", b->gain_margin_db, a->gain_margin_db, "dB");
@@ -99,7 +99,7 @@ static int judge_margins(const struct hil_arguments *a, const struct hil_bode *b
 }
 
 /* Without a sine there is no response: 1 percent of 0 is 0. */
-static bool moved(const struct hil_arguments *a, const struct hil_bode *b)
+static bool moved(const struct bode_arguments *a, const struct hil_bode *b)
 {
     if (a->amplitude >= 0 || b->count == 0 || b->readings[0].coherence > 0)
         return true;
@@ -108,7 +108,7 @@ static bool moved(const struct hil_arguments *a, const struct hil_bode *b)
     return false;
 }
 
-static int show(const struct hil_arguments *a, const struct hil_bode *b, const char *folder)
+static int show(const struct bode_arguments *a, const struct hil_bode *b, const char *folder)
 {
     if (!moved(a, b) || bode_save(b, folder))
         return HIL_EXIT_FAILED;
@@ -125,7 +125,7 @@ static int show(const struct hil_arguments *a, const struct hil_bode *b, const c
     return judge_margins(a, b);
 }
 
-static int measure(const struct hil_arguments *a, const struct bode_plan *plan,
+static int measure(const struct bode_arguments *a, const struct bode_plan *plan,
                    const struct hil_scenario *measuring)
 {
     struct hil_bode bode = {.scenario = measuring->name,
@@ -149,7 +149,7 @@ static int measure(const struct hil_arguments *a, const struct bode_plan *plan,
     return status;
 }
 
-static int bode(const struct hil_arguments *a, const struct hil_scenario *scenario)
+static int bode(const struct bode_arguments *a, const struct hil_scenario *scenario)
 {
     struct bode_plan plan = {0};
     struct hil_scenario *measuring;
@@ -162,31 +162,76 @@ static int bode(const struct hil_arguments *a, const struct hil_scenario *scenar
     return status;
 }
 
-static bool complete(const struct hil_arguments *a)
+static bool complete(const struct bode_arguments *a)
 {
     if (!a->inject)
         fprintf(stderr, "hiloco bode: where does the sine go in? required: --inject SIGNAL\n");
     return a->inject;
 }
 
+static int read_frequency(const char *name, const char *text, void *to)
+{
+    double *hz = to;
+    char *end;
+
+    *hz = strtod(text, &end);
+    if (*text && !*end && *hz >= 1e-6 && *hz <= 1e9)
+        return 0;
+    fprintf(stderr, "--%s %s: a frequency in Hz, 1e-6 to 1e9, is allowed\n", name, text);
+    return -EINVAL;
+}
+
+/* As many as the model network_analyser reads. */
+static int read_points(const char *name, const char *text, void *to)
+{
+    uint64_t number;
+    const int rc = hil_read_whole(name, text, 1, 1000, &number);
+
+    if (!rc)
+        *(unsigned *)to = (unsigned)number;
+    return rc;
+}
+
+static const struct hil_option options[] = {
+    HIL_MODE_OPTION,
+    HIL_SET_OPTIONS,
+    HIL_OPTION("inject", hil_read_text, struct bode_arguments, inject),
+    HIL_OPTION("response", hil_read_text, struct bode_arguments, response),
+    HIL_OPTION("from", read_frequency, struct bode_arguments, from_hz),
+    HIL_OPTION("to", read_frequency, struct bode_arguments, to_hz),
+    HIL_OPTION("points", read_points, struct bode_arguments, points),
+    HIL_OPTION("amplitude", hil_read_number, struct bode_arguments, amplitude),
+    HIL_OPTION("start", hil_read_time, struct bode_arguments, start_s),
+    HIL_OPTION("phase-margin", hil_read_number, struct bode_arguments, phase_margin_deg),
+    HIL_OPTION("gain-margin", hil_read_number, struct bode_arguments, gain_margin_db),
+    HIL_OPTION("out", hil_read_text, struct bode_arguments, out),
+    HIL_FLAG("quiet", struct bode_arguments, quiet),
+    HIL_FLAG("json", struct bode_arguments, json),
+    {0},
+};
+
 int hil_command_bode(int argc, char **argv)
 {
-    struct hil_arguments a;
+    struct bode_arguments a = {.from_hz = -1,
+                               .to_hz = -1,
+                               .amplitude = -1,
+                               .start_s = -1,
+                               .phase_margin_deg = NAN,
+                               .gain_margin_db = NAN,
+                               .points = 30};
     struct hil_scenario *scenario;
-    int rc = hil_arguments_parse(
-        &a, HIL_TAKES_BODE | HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_QUIET, help,
-        argc, argv);
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 1}, argc, argv);
     int status = rc ? hil_arguments_status(rc) : HIL_EXIT_USAGE;
 
-    a.options.virtual_time = !a.options.realtime;
-    if (!rc && complete(&a) && hil_arguments_load(&a, &scenario) == 0) {
+    a.given.options.virtual_time = !a.given.options.realtime;
+    if (!rc && complete(&a) && hil_arguments_load(&a.given, &scenario) == 0) {
         if (hil_system_is_joined(scenario->system))
             fprintf(stderr, "%s: a component is outside; allowed: components that hiloco runs\n",
-                    a.scenario);
+                    a.given.scenario);
         else
             status = bode(&a, scenario);
         hil_scenario_free(scenario);
     }
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

@@ -41,6 +41,23 @@ static const char help[] =
     "runs;\n"
     "4 if the loop is not stable.\n";
 
+struct linear_arguments {
+    struct hil_arguments given;
+    double start_s;      /* negative: the end of the scenario */
+    const char *longest; /* an entry of nodes */
+    const char *to;
+    bool json;
+};
+
+static const struct hil_option options[] = {
+    HIL_SET_OPTIONS,
+    HIL_OPTION("start", hil_read_time, struct linear_arguments, start_s),
+    HIL_OPTION("longest", hil_read_text, struct linear_arguments, longest),
+    HIL_OPTION("to", hil_read_text, struct linear_arguments, to),
+    HIL_FLAG("json", struct linear_arguments, json),
+    {0},
+};
+
 /* Finds the first component that has a state which cannot be changed, and says so. */
 static int check(const struct hil_scenario *scenario)
 {
@@ -86,7 +103,7 @@ int linear_load(struct hil_scenario **scenario, const struct hil_arguments *a,
     return rc;
 }
 
-static int finish(const struct hil_arguments *a, const struct linear_results *r)
+static int finish(const struct linear_arguments *a, const struct linear_results *r)
 {
     const int rc = a->to ? hil_result_folders(a->to) : 0;
     int status = HIL_EXIT_OK;
@@ -103,7 +120,7 @@ static int finish(const struct hil_arguments *a, const struct linear_results *r)
     return status ? status : linear_is_stable(r->modes) ? HIL_EXIT_OK : HIL_EXIT_LIMIT;
 }
 
-static int analyse(const struct hil_arguments *a, const struct hil_scenario *scenario,
+static int analyse(const struct linear_arguments *a, const struct hil_scenario *scenario,
                    struct linear_model *model)
 {
     struct linear_modes modes = {0};
@@ -119,14 +136,14 @@ static int analyse(const struct hil_arguments *a, const struct hil_scenario *sce
         status = HIL_EXIT_FAILED;
     }
     if (!status && a->longest)
-        status = linear_seek(&largest, a, scenario, model, linear_radius(&modes));
+        status = linear_seek(&largest, &a->given, scenario, model, linear_radius(&modes));
     if (!status)
         status = finish(a, &results);
     linear_free_modes(&modes);
     return status;
 }
 
-static int linearize(const struct hil_arguments *a, const struct hil_scenario *as_given)
+static int linearize(const struct linear_arguments *a, const struct hil_scenario *as_given)
 {
     const uint64_t start_ns =
         a->start_s >= 0 ? (uint64_t)llround(1e9 * a->start_s) : as_given->duration_ns;
@@ -139,7 +156,7 @@ static int linearize(const struct hil_arguments *a, const struct hil_scenario *a
     if (!common_ns)
         return HIL_EXIT_USAGE;
     snprintf(duration, sizeof duration, "duration_s=%.9f", linear_duration_s(common_ns, start_ns));
-    if (linear_load(&scenario, a, sets, 1))
+    if (linear_load(&scenario, &a->given, sets, 1))
         return HIL_EXIT_USAGE;
     int status = linear_make(&model, scenario, start_ns, false);
     if (!status)
@@ -151,17 +168,16 @@ static int linearize(const struct hil_arguments *a, const struct hil_scenario *a
 
 int hil_command_linearize(int argc, char **argv)
 {
-    struct hil_arguments a;
+    struct linear_arguments a = {.start_s = -1};
     struct hil_scenario *scenario;
-    int rc = hil_arguments_parse(&a, HIL_TAKES_LINEARIZE | HIL_TAKES_SET | HIL_TAKES_TO, help, argc,
-                                 argv);
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 1}, argc, argv);
     int status = rc ? hil_arguments_status(rc) : HIL_EXIT_USAGE;
 
-    a.options.virtual_time = true;
-    if (!rc && hil_arguments_load(&a, &scenario) == 0) {
+    a.given.options.virtual_time = true;
+    if (!rc && hil_arguments_load(&a.given, &scenario) == 0) {
         status = linearize(&a, scenario);
         hil_scenario_free(scenario);
     }
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

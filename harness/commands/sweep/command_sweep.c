@@ -59,7 +59,7 @@ static const char help[] =
 /* Checks for options that exclude each other. */
 static int sweep_check_options(const struct sweep *s)
 {
-    const struct hil_arguments *a = s->arguments;
+    const struct sweep_arguments *a = s->arguments;
 
     if (s->real_time && a->jobs > 1) {
         fprintf(stderr, "--jobs %u: in real time one point at a time is allowed\n", a->jobs);
@@ -158,17 +158,35 @@ static int sweep_run_all(struct sweep *s)
     return hil_signal_status() ? hil_signal_status() : rc ? HIL_EXIT_FAILED : sweep_status(s);
 }
 
+static int read_seed(const char *name, const char *text, void *to)
+{
+    struct sweep_arguments *a = to;
+
+    a->seed_given = true;
+    return hil_read_whole(name, text, 0, UINT32_MAX, &a->seed);
+}
+
+static const struct hil_option options[] = {
+    HIL_MODE_OPTION,
+    HIL_SET_OPTIONS,
+    HIL_OPTION("out", hil_read_text, struct sweep_arguments, out),
+    HIL_OPTION("jobs", hil_read_count, struct sweep_arguments, jobs),
+    HIL_OPTION("bisect", hil_read_text, struct sweep_arguments, bisect),
+    HIL_OPTION("runs", hil_read_count, struct sweep_arguments, runs),
+    {"seed", required_argument, read_seed, 0},
+    HIL_OPTION("junit", hil_read_text, struct sweep_arguments, junit),
+    HIL_OPTION("tap", hil_read_text, struct sweep_arguments, tap),
+    {0},
+};
+
 int hil_command_sweep(int argc, char **argv)
 {
-    struct hil_arguments a;
+    struct sweep_arguments a = {.seed = 1};
     struct sweep s = {.arguments = &a};
-    int rc = hil_arguments_parse(&a,
-                                 HIL_TAKES_MODE | HIL_TAKES_SET | HIL_TAKES_OUT | HIL_TAKES_JOBS |
-                                     HIL_TAKES_BISECT | HIL_TAKES_DRAWS | HIL_TAKES_VERDICTS,
-                                 help, argc, argv);
+    int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 1}, argc, argv);
     int status = rc ? hil_arguments_status(rc) : sweep_run_all(&s);
 
     sweep_free(&s);
-    hil_arguments_free(&a);
+    hil_arguments_free(&a.given);
     return status;
 }

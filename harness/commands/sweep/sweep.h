@@ -47,8 +47,18 @@ struct sweep_bisection {
     bool ends_differ;                           /* one end of the range passes, the other fails */
 };
 
+struct sweep_arguments {
+    struct hil_arguments given;
+    const char *out, *junit, *tap;
+    const char *bisect; /* "KEY=FROM:TO:STEP" */
+    unsigned jobs;
+    unsigned runs; /* with drawn values; 0: not given */
+    uint64_t seed; /* of the drawn values */
+    bool seed_given;
+};
+
 struct sweep {
-    const struct hil_arguments *arguments;
+    const struct sweep_arguments *arguments;
     struct sweep_axis *axes;
     unsigned axis_count;
     unsigned runs; /* runs per combination of the values that are not drawn */

@@ -8,14 +8,14 @@
 
 int sweep_make_axes(struct sweep *s)
 {
-    s->axes = calloc(s->arguments->options.set_count + 2, sizeof *s->axes);
+    s->axes = calloc(s->arguments->given.options.set_count + 2, sizeof *s->axes);
     if (!s->axes)
         return -ENOMEM;
     s->point_count = 1;
     s->runs = s->arguments->runs ? s->arguments->runs : 1;
-    for (size_t i = 0; i < s->arguments->options.set_count; i++) {
+    for (size_t i = 0; i < s->arguments->given.options.set_count; i++) {
         struct sweep_axis *axis = &s->axes[s->axis_count++];
-        int rc = sweep_axis_read(axis, s->arguments->sets[i]);
+        int rc = sweep_axis_read(axis, s->arguments->given.sets[i]);
         if (rc)
             return rc;
         if (axis->drawn)
@@ -188,7 +188,7 @@ int sweep_make_points(struct sweep *s)
 /* Checks the scenarios of all points before any of them runs. */
 int sweep_check_points(struct sweep *s)
 {
-    struct hil_arguments a = *s->arguments;
+    struct hil_arguments a = s->arguments->given;
     struct hil_scenario *scenario;
 
     for (unsigned i = 0; i < s->point_count; i++) {

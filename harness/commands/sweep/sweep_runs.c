@@ -7,11 +7,11 @@
 static void sweep_exec(void *sweep, unsigned number)
 {
     const struct sweep *s = sweep;
-    struct hil_scenario_options options = s->arguments->options;
+    struct hil_scenario_options options = s->arguments->given.options;
 
     options.sets = (const char *const *)s->points[number].sets;
     options.set_count = s->axis_count;
-    hil_jobs_exec(s->arguments->scenario, &options, s->out, s->points[number].name);
+    hil_jobs_exec(s->arguments->given.scenario, &options, s->out, s->points[number].name);
 }
 
 /* Called while other runs go on. */
