@@ -77,6 +77,7 @@ struct run_arguments {
     const char *hosts; /* "a,b" */
     const char *junit, *tap;
     const char *tuning; /* a record whose changes are replayed */
+    char trace_every[40]; /* the key that --trace-every sets */
     bool fix, scope, allow_set;
 };
 
@@ -94,13 +95,13 @@ static int read_trace(const char *name, const char *text, void *to)
 
 static int read_trace_every(const char *name, const char *text, void *to)
 {
-    struct hil_arguments *a = to;
+    struct run_arguments *a = to;
     uint64_t every;
     const int rc = hil_read_whole(name, text, 1, 1000000, &every);
 
     snprintf(a->trace_every, sizeof a->trace_every, "trace.every=%" PRIu64, rc ? 1 : every);
-    hil_arguments_set(a, "trace.enable=true");
-    hil_arguments_set(a, a->trace_every);
+    hil_arguments_set(&a->part.given, "trace.enable=true");
+    hil_arguments_set(&a->part.given, a->trace_every);
     return rc;
 }
 

@@ -50,7 +50,6 @@ struct hil_arguments {
     unsigned scenario_count;
     struct hil_scenario_options options;
     const char **sets, **parameters; /* the arguments of --set and --parameters */
-    char trace_every[40];            /* the key that --trace-every sets */
 };
 
 /* A command's line. */

@@ -142,6 +142,8 @@ int hil_results_writer_finish(struct hil_results_writer *k, bool failed,
     *summary = writer_sum_up(k, conclusion);
     const int judged = writer_judge(k, failed, conclusion, messages);
     rc = writer_at_all(k) ? writer_write(k, summary, failed || k->record_rc, messages) : 0;
+    if (k->record_rc == -ECANCELED) /* the signal is the reason */
+        return rc;
     return rc ? rc : judged ? judged : k->record_rc;
 }
 
