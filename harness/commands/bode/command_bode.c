@@ -136,7 +136,7 @@ static int measure(const struct bode_arguments *a, const struct bode_plan *plan,
     const struct hil_launch launch = {.scenario = measuring,
                                       .out = a->out,
                                       .keep_quiet = true,
-                                      .wait_s = a->wait_s,
+                                      .wait_s = HIL_PART_WAIT_S,
                                       .where = folder,
                                       .where_size = sizeof folder};
     int status = hil_launch(&launch);
