@@ -19,8 +19,11 @@ COVERAGE_PACKAGES := gcovr
 DEB_PACKAGES   := debhelper dh-python dpkg-dev lintian mmdebstrap
 GUEST_PACKAGES := busybox-static cpio kmod qemu-system-x86 xz-utils zstd
 
-# These goals install missing packages. Other goals only list them.
-ifneq ($(filter run site test test-all gates coverage test-rdma test-device test-launchers test-aarch64 test-container \
+# These goals install missing packages, `make run` only what building and drawing need. Other goals
+# only list them.
+ifeq ($(MAKECMDGOALS),run)
+NEEDED := $(BUILD)/packages-installed-for-build
+else ifneq ($(filter run site test test-all gates coverage test-rdma test-device test-launchers test-aarch64 test-container \
                 deb test-deb test-bare soak bench bench-rdma lateness sanitize fuzz fuzz-%,$(MAKECMDGOALS)),)
 NEEDED := $(BUILD)/packages-installed
 else
