@@ -268,10 +268,10 @@ include tests/tests.mk
 SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 
 format:
-	clang-format -i $(SOURCES)
+	@clang-format -i $(SOURCES)
 
 format-check:
-	clang-format --dry-run -Werror $(SOURCES)
+	@clang-format --dry-run -Werror $(SOURCES)
 
 # The installed libloco exports the functions of its API, listed in channels/loco.map, and hides the
 # rest. So its objects are compiled with everything visible; calls among them are still direct.

@@ -76,7 +76,7 @@ struct run_arguments {
     struct hil_part_arguments part;
     const char *hosts; /* "a,b" */
     const char *junit, *tap;
-    const char *tuning; /* a record whose changes are replayed */
+    const char *tuning;   /* a record whose changes are replayed */
     char trace_every[40]; /* the key that --trace-every sets */
     bool fix, scope, allow_set;
 };

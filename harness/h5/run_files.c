@@ -23,6 +23,19 @@ int hil_run_path(char path[HIL_PATH_BYTES], const char *dir, const char *name, .
     return length < HIL_PATH_BYTES - used ? 0 : -ENAMETOOLONG;
 }
 
+int hil_run_save(const char *dir, const char *name, hil_file_put_fn *put, const void *arg,
+                 FILE *messages)
+{
+    char path[HIL_PATH_BYTES];
+    int rc = hil_run_path(path, dir, "%s", name);
+
+    if (!rc)
+        rc = hil_file_save(path, put, arg);
+    if (rc)
+        fprintf(messages, "%s/%s: %s\n", dir, name, strerror(-rc));
+    return rc;
+}
+
 /* Whether the process is ours, root's, or the folder's owner's. Others can read the folder, and
  * lock it, but not write there. A process that cannot be seen may be ours in another container. */
 static bool may_write(pid_t process, const struct stat *folder)

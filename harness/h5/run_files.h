@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include "../base/file_save.h"
 #include "trace_reader.h"
 
 /* Longest path of a file in a run's directory. */
@@ -29,5 +30,10 @@ int hil_run_open_trace(struct hil_trace_reader **trace, const char *dir, FILE *m
 /* Writes "DIR/NAME" to path. Returns 0 or -ENAMETOOLONG. */
 __attribute__((format(printf, 3, 4))) int hil_run_path(char path[HIL_PATH_BYTES], const char *dir,
                                                        const char *name, ...);
+
+/* Saves DIR/NAME as hil_file_save does. Returns 0, or a negative errno after a line to `messages`.
+ */
+int hil_run_save(const char *dir, const char *name, hil_file_put_fn *put, const void *arg,
+                 FILE *messages);
 
 #endif

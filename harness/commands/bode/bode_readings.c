@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/file_save.h"
 #include "../../base/json_number.h"
 #include "../../h5/recorded.h"
 #include "../../h5/run_files.h"
@@ -135,22 +134,9 @@ static int bode_put_json(const void *arg, FILE *to)
     return 0;
 }
 
-static int bode_save_one(const struct hil_bode *bode, const char *folder, const char *name,
-                         hil_file_put_fn *put)
-{
-    char path[HIL_PATH_BYTES];
-    int rc = hil_run_path(path, folder, "%s", name);
-
-    if (!rc)
-        rc = hil_file_save(path, put, bode);
-    if (rc)
-        fprintf(stderr, "%s/%s: %s\n", folder, name, strerror(-rc));
-    return rc;
-}
-
 int bode_save(const struct hil_bode *bode, const char *folder)
 {
-    int rc = bode_save_one(bode, folder, "bode.csv", bode_put_csv);
+    int rc = hil_run_save(folder, "bode.csv", bode_put_csv, bode, stderr);
 
-    return rc ? rc : bode_save_one(bode, folder, "bode.json", bode_put_json);
+    return rc ? rc : hil_run_save(folder, "bode.json", bode_put_json, bode, stderr);
 }

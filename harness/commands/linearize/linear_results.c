@@ -1,9 +1,7 @@
 /* Prints a model and its modes, and writes them as files. */
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
-#include "../../base/file_save.h"
 #include "../../base/json_number.h"
 #include "../../figures/plot_poles.h"
 #include "../../h5/run_files.h"
@@ -185,19 +183,6 @@ static int results_put_csv(const void *arg, FILE *to)
     return 0;
 }
 
-static int results_save_one(const struct linear_results *r, const char *folder, const char *name,
-                            hil_file_put_fn *put)
-{
-    char path[HIL_PATH_BYTES];
-    int rc = hil_run_path(path, folder, "%s", name);
-
-    if (!rc)
-        rc = hil_file_save(path, put, r);
-    if (rc)
-        fprintf(stderr, "%s/%s: %s\n", folder, name, strerror(-rc));
-    return rc;
-}
-
 static int results_draw(const struct linear_results *r, const char *folder)
 {
     struct hil_poles poles = {.scenario = r->scenario->name,
@@ -215,8 +200,9 @@ static int results_draw(const struct linear_results *r, const char *folder)
 
 int linear_save(const struct linear_results *r, const char *folder)
 {
-    if (results_save_one(r, folder, "linear.json", results_put_json) ||
-        results_save_one(r, folder, "eigenvalues.csv", results_put_csv) || results_draw(r, folder))
+    if (hil_run_save(folder, "linear.json", results_put_json, r, stderr) ||
+        hil_run_save(folder, "eigenvalues.csv", results_put_csv, r, stderr) ||
+        results_draw(r, folder))
         return HIL_EXIT_FAILED;
     return HIL_EXIT_OK;
 }
