@@ -215,11 +215,12 @@ struct hil_system {
     struct hil_link *links;           /* in order of sender, then of receiver */
     struct hil_source *sources;
     struct hil_measure *measures;
-    struct hil_limit *limits;           /* limits.h */
-    struct hil_age_limit *ages;         /* age limits of inputs, in the order of the file */
-    struct hil_fault *faults;           /* faults.h */
-    struct hil_fault_here *faults_here; /* in order of node, then of fault */
-    struct hil_tunable *tunables;       /* tunables.h; empty unless the scenario has tuning */
+    struct hil_limit *limits;             /* limits.h */
+    const struct hil_loop_response *bode; /* loop_response.h; NULL: the scenario has none */
+    struct hil_age_limit *ages;           /* age limits of inputs, in the order of the file */
+    struct hil_fault *faults;             /* faults.h */
+    struct hil_fault_here *faults_here;   /* in order of node, then of fault */
+    struct hil_tunable *tunables;         /* tunables.h; empty unless the scenario has tuning */
     unsigned node_count, component_count, link_count, source_count, measure_count, limit_count;
     unsigned age_count, fault_count, here_count, tunable_count;
     struct hil_executor_config *executors;

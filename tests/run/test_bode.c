@@ -218,6 +218,111 @@ Test(bode, margins_have_limits)
     cr_expect(strstr(e.out, "phase margin  none"), "%s", e.out);
 }
 
+/* --- the scenario's own words ----------------------------------------------------------------- */
+
+static const char *loops_with(const char *block)
+{
+    const char *path = loops();
+    FILE *to = fopen(path, "a");
+
+    cr_assert(to);
+    fprintf(to, "bode: {%s}\n", block);
+    fclose(to);
+    return path;
+}
+
+#define LOOP "inject: 'law[1].measurement', response: 'lag[1].output', from_hz: 20, to_hz: 4000, "
+
+static void expect_limit(json_t *root, size_t i, const char *name, const char *verdict,
+                         double at_least)
+{
+    json_t *limit = json_array_get(json_at(root, "limits"), i);
+
+    cr_expect_str_eq(json_string_value(json_at(limit, "name")), name);
+    cr_expect_str_eq(json_string_value(json_at(limit, "verdict")), verdict);
+    cr_expect_eq(number_at(limit, "at_least"), at_least);
+    cr_expect_eq(number_at(limit, "value"), number_at(root, name));
+}
+
+Test(bode, a_scenario_says_what_is_measured_and_what_is_required)
+{
+    const double margin_deg = 180 + loop_phase_deg(passed(loop_gain_db, 0));
+    const char *path = loops_with(LOOP "points: 40, phase_margin_deg: 30, gain_margin_db: 3");
+    struct ended e = run_command("hiloco bode %s --out %s", path, in_workspace("out"));
+
+    expect_status(&e, 0);
+    json_t *root = measured("out");
+    expect_response(root, 40, loop_at);
+    cr_expect_float_eq(number_at(root, "phase_margin_deg"), margin_deg, 1);
+    cr_expect_str_eq(json_string_value(json_at(root, "verdict")), "passed");
+    cr_expect_eq(json_array_size(json_at(root, "limits")), 2u);
+    expect_limit(root, 0, "phase_margin_deg", "passed", 30);
+    expect_limit(root, 1, "gain_margin_db", "passed", 3);
+    cr_expect(strstr(e.out, "deg, passed: at least 30 deg is required\n"), "%s", e.out);
+    cr_expect(strstr(e.out, "dB, passed: at least 3 dB is required\n"), "%s", e.out);
+
+    /* what was measured is in the results, which are run again */
+    e = run_command("hiloco check %s", in_workspace("out/scenario.yaml"));
+    expect_status(&e, 0);
+    cr_expect(strstr(e.out, "bode:\n  inject: \"law[1].measurement\"\n  from_hz: 20\n"), "%s",
+              e.out);
+}
+
+Test(bode, a_margin_below_that_of_the_scenario)
+{
+    const char *path = loops_with(LOOP "points: 10, phase_margin_deg: 30, gain_margin_db: 30");
+    struct ended e = run_command("hiloco bode %s --out %s", path, in_workspace("out"));
+
+    expect_status(&e, 4);
+    json_t *root = measured("out");
+    cr_expect_str_eq(json_string_value(json_at(root, "verdict")), "failed");
+    expect_limit(root, 0, "phase_margin_deg", "passed", 30);
+    expect_limit(root, 1, "gain_margin_db", "failed", 30);
+    cr_expect(strstr(e.out, "dB, failed: at least 30 dB is required\n"), "%s", e.out);
+    expect_said(&e, "dB; allowed: at least 30 dB");
+}
+
+Test(bode, options_take_the_place_of_keys)
+{
+    const char *path = loops_with(LOOP "points: 10, phase_margin_deg: 30, gain_margin_db: 30");
+    struct ended e = run_command("hiloco bode %s --gain-margin 3 --from 30 --to 40 --points 2 "
+                                 "--phase-margin 20 --out %s",
+                                 path, in_workspace("out"));
+
+    expect_status(&e, 3);
+    json_t *root = measured("out");
+    expect_response(root, 2, loop_at);
+    cr_expect_str_eq(json_string_value(json_at(root, "verdict")), "inconclusive");
+    cr_expect_eq(number_at(json_array_get(json_at(root, "limits"), 1), "at_least"), 3);
+    cr_expect(strstr(e.out, "inconclusive: at least 20 deg is required"), "%s", e.out);
+
+    /* another input has its own response, and another response no margins */
+    e = run_command("hiloco bode %s --inject law[0].measurement --points 2 --to 30 --out %s", path,
+                    in_workspace("input"));
+    expect_status(&e, 3);
+    cr_expect_str_eq(json_string_value(json_at(measured("input"), "response")), "lag[0].output");
+    e = run_command("hiloco bode %s --inject law[1].reference --response lag[1].output --points 3 "
+                    "--out %s",
+                    path, in_workspace("closed"));
+    expect_status(&e, 0);
+    root = measured("closed");
+    expect_response(root, 3, closed_at);
+    cr_expect(json_is_null(json_at(root, "verdict")));
+    cr_expect_eq(json_array_size(json_at(root, "limits")), 0u);
+}
+
+Test(bode, a_signal_of_the_scenario_that_is_not_there)
+{
+    const char *path = loops_with("inject: 'law[2].measurement'");
+
+    for (int i = 0; i < 2; i++) {
+        struct ended e = run_command("hiloco %s %s", i ? "bode" : "check", path);
+        expect_status(&e, 2);
+        expect_said(&e, "loops.yaml:21:16: bode.inject is 'law[2].measurement': there is no such "
+                        "signal");
+    }
+}
+
 Test(bode, mistakes)
 {
     static const struct {

@@ -484,7 +484,7 @@ Test(scenario_mistakes, empty_file)
                         "duration_s, mode, fabric, rendezvous, on_lost, hang_limit_s, stop_ramp_s, "
                         "tuning, on_record_error, verbs, tcp, "
                         "network, nodes, components, connections, sources, record, measures, "
-                        "faults, limits, validity, trace, placement\n";
+                        "faults, limits, bode, validity, trace, placement\n";
     cr_expect_str_eq(refusal("", NULL), empty);
     cr_expect_str_eq(refusal("# nothing\n", NULL), empty);
 }

@@ -98,9 +98,14 @@ int bode_read(struct hil_bode *bode, const struct bode_plan *plan, const char *f
 
 /* --- files ----------------------------------------------------------------------------------- */
 
+struct bode_result {
+    const struct hil_bode *bode;
+    const struct bode_verdict *verdict;
+};
+
 static int bode_put_csv(const void *arg, FILE *to)
 {
-    const struct hil_bode *b = arg;
+    const struct hil_bode *b = ((const struct bode_result *)arg)->bode;
 
     fputs("frequency_hz,gain_db,phase_deg,coherence\n", to);
     for (unsigned i = 0; i < b->count; i++)
@@ -109,7 +114,7 @@ static int bode_put_csv(const void *arg, FILE *to)
     return 0;
 }
 
-void bode_print_json(const struct hil_bode *b, FILE *to)
+void bode_print_json(const struct hil_bode *b, const struct bode_verdict *verdict, FILE *to)
 {
     json_t *readings = json_array();
 
@@ -118,11 +123,13 @@ void bode_print_json(const struct hil_bode *b, FILE *to)
             readings, json_pack("{s:f, s:f, s:f, s:f}", "frequency_hz", b->readings[i].frequency_hz,
                                 "gain_db", b->readings[i].gain_db, "phase_deg",
                                 b->readings[i].phase_deg, "coherence", b->readings[i].coherence));
-    json_t *root = json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o}", "scenario", b->scenario,
+    json_t *root = json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "scenario", b->scenario,
                              "inject", b->inject, "response", b->response, "of_loop", b->of_loop,
                              "crossover_hz", hil_json_number(b->crossover_hz), "phase_margin_deg",
                              hil_json_number(b->phase_margin_deg), "gain_margin_db",
-                             hil_json_number(b->gain_margin_db), "readings", readings);
+                             hil_json_number(b->gain_margin_db));
+    bode_verdict_add(verdict, root);
+    json_object_set_new(root, "readings", readings);
     json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     putc('\n', to);
     json_decref(root);
@@ -130,13 +137,16 @@ void bode_print_json(const struct hil_bode *b, FILE *to)
 
 static int bode_put_json(const void *arg, FILE *to)
 {
-    bode_print_json(arg, to);
+    const struct bode_result *result = arg;
+
+    bode_print_json(result->bode, result->verdict, to);
     return 0;
 }
 
-int bode_save(const struct hil_bode *bode, const char *folder)
+int bode_save(const struct hil_bode *bode, const struct bode_verdict *verdict, const char *folder)
 {
-    int rc = hil_run_save(folder, "bode.csv", bode_put_csv, bode, stderr);
+    const struct bode_result result = {bode, verdict};
+    int rc = hil_run_save(folder, "bode.csv", bode_put_csv, &result, stderr);
 
-    return rc ? rc : hil_run_save(folder, "bode.json", bode_put_json, bode, stderr);
+    return rc ? rc : hil_run_save(folder, "bode.json", bode_put_json, &result, stderr);
 }

@@ -24,29 +24,92 @@ static bool bode_is_taken(const struct hil_system *s, const char *name)
     return false;
 }
 
-int bode_plan(struct bode_plan *plan, const struct bode_arguments *a,
-              const struct hil_scenario *scenario)
+/* The response and the amplitude are of the scenario's input, and not of another one. */
+void bode_fill(struct hil_loop_response *asked, const struct hil_loop_response *keys)
 {
-    const struct hil_system *s = scenario->system;
+    static const struct hil_loop_response none = {
+        .from_hz = -1, .to_hz = -1, .amplitude = -1, .start_s = -1, .points = 30};
+    const struct hil_loop_response *from = keys ? keys : &none;
+    const bool same_input = !asked->inject;
+
+    if (same_input)
+        asked->inject = from->inject;
+    if (same_input && !asked->response)
+        asked->response = from->response;
+    if (same_input && asked->amplitude < 0)
+        asked->amplitude = from->amplitude;
+    if (asked->from_hz < 0)
+        asked->from_hz = from->from_hz;
+    if (asked->to_hz < 0)
+        asked->to_hz = from->to_hz;
+    if (asked->start_s < 0)
+        asked->start_s = from->start_s;
+    if (asked->points == 0)
+        asked->points = from->points;
+}
+
+static int bode_find(struct bode_place *place, const struct hil_loop_response *asked,
+                     const struct hil_system *s)
+{
+    struct hil_loop_place found;
+    struct hil_loop_mistake mistake;
+
+    if (hil_loop_place_find(&found, s, asked->inject, asked->response, &mistake)) {
+        fprintf(stderr, "--%s %s: %s\n", mistake.response ? "response" : "inject",
+                mistake.response ? asked->response : asked->inject, mistake.said);
+        return -EINVAL;
+    }
+    hil_signal_name(s, &found.input, place->input);
+    hil_signal_name(s, &found.response, place->response);
+    place->of_loop = found.of_loop;
+    place->node = s->components[found.input.component].node;
+    return 0;
+}
+
+static void bode_demand(struct hil_loop_response *asked, const struct bode_place *place,
+                        const struct hil_loop_response *keys)
+{
+    if (!keys || !place->of_loop)
+        return;
+    if (isnan(asked->phase_margin_deg))
+        asked->phase_margin_deg = keys->phase_margin_deg;
+    if (isnan(asked->gain_margin_db))
+        asked->gain_margin_db = keys->gain_margin_db;
+}
+
+static int bode_plan_frequencies(struct bode_plan *plan, const struct hil_loop_response *asked,
+                                 const struct hil_system *s)
+{
     const double rate_hz = 1 / bode_period_s(s, plan->place.node);
+    const double most_hz = HIL_LOOP_HIGHEST * rate_hz;
     char node[HIL_SIGNAL_NAME_BYTES];
 
-    plan->to_hz = a->to_hz > 0 ? a->to_hz : 0.4 * rate_hz;
-    plan->from_hz = a->from_hz > 0 ? a->from_hz : plan->to_hz / 1000;
-    plan->points = a->points;
-    plan->start_s = a->start_s >= 0 ? a->start_s : 1e-9 * (double)scenario->duration_ns;
-    strcpy(plan->analyser, "bode");
-    while (bode_is_taken(s, plan->analyser) && strlen(plan->analyser) + 1 < sizeof plan->analyser)
-        strcat(plan->analyser, "_");
+    plan->to_hz = hil_loop_response_to_hz(asked, rate_hz);
+    plan->from_hz = hil_loop_response_from_hz(asked, rate_hz);
+    plan->points = asked->points;
     hil_instance_name(&s->nodes[plan->place.node].is, node);
-    if (plan->to_hz >= 0.45 * rate_hz)
+    if (plan->to_hz >= most_hz)
         fprintf(stderr, "--to %g: %s has %g steps a second; allowed: below %g Hz\n", plan->to_hz,
-                node, rate_hz, 0.45 * rate_hz);
+                node, rate_hz, most_hz);
     else if (plan->from_hz > plan->to_hz)
         fprintf(stderr, "--from %g: it is above --to %g\n", plan->from_hz, plan->to_hz);
     else
         return 0;
     return -EINVAL;
+}
+
+int bode_plan(struct bode_plan *plan, struct bode_arguments *a, const struct hil_scenario *scenario)
+{
+    const struct hil_system *s = scenario->system;
+
+    if (bode_find(&plan->place, &a->asked, s) || bode_plan_frequencies(plan, &a->asked, s))
+        return -EINVAL;
+    bode_demand(&a->asked, &plan->place, s->bode);
+    plan->start_s = a->asked.start_s >= 0 ? a->asked.start_s : 1e-9 * (double)scenario->duration_ns;
+    strcpy(plan->analyser, "bode");
+    while (bode_is_taken(s, plan->analyser) && strlen(plan->analyser) + 1 < sizeof plan->analyser)
+        strcat(plan->analyser, "_");
+    return 0;
 }
 
 /* The time that a frequency takes. */
@@ -90,7 +153,7 @@ static size_t bode_connections(const struct hil_scenario *scenario)
     return count;
 }
 
-enum { BODE_SETS = 6, BODE_SET_BYTES = 2000 };
+enum { BODE_SETS = 10, BODE_SET_BYTES = 2000 };
 
 struct bode_sets {
     char text[BODE_SETS][BODE_SET_BYTES];
@@ -105,6 +168,29 @@ __attribute__((format(printf, 2, 3))) static void bode_set(struct bode_sets *set
     va_start(arguments, format);
     vsnprintf(sets->text[sets->count++], BODE_SET_BYTES, format, arguments);
     va_end(arguments);
+}
+
+static void bode_set_margin(struct bode_sets *sets, const char *key, double least)
+{
+    if (!isnan(least))
+        bode_set(sets, "bode.%s=%.17g", key, least);
+}
+
+/* The block says what is measured, whatever the options were. Without a response it is that of the
+ * loop, which the analyser is now a part of. */
+static void bode_set_block(struct bode_sets *sets, const struct hil_loop_response *asked,
+                           const struct bode_plan *plan)
+{
+    bode_set(sets, "bode={inject: '%s', from_hz: %.17g, to_hz: %.17g, points: %u, start_s: %.9f}",
+             plan->place.input, plan->from_hz, plan->to_hz, plan->points, plan->start_s);
+    if (asked->amplitude > 0)
+        bode_set(sets, "bode.amplitude=%.17g", asked->amplitude);
+    if (!plan->place.of_loop) {
+        bode_set(sets, "bode.response='%s'", plan->place.response);
+        return;
+    }
+    bode_set_margin(sets, "phase_margin_deg", asked->phase_margin_deg);
+    bode_set_margin(sets, "gain_margin_db", asked->gain_margin_db);
 }
 
 static void bode_set_all(struct bode_sets *sets, const struct bode_arguments *a,
@@ -124,8 +210,9 @@ static void bode_set_all(struct bode_sets *sets, const struct bode_arguments *a,
              "settling: %g, periods: %g, windows: %g, start_s: %.17g, settling_s: %.17g, "
              "of_response: %d, steps: %g}}",
              name, node, plan->place.input, plan->from_hz, plan->to_hz, plan->points,
-             fmax(a->amplitude, 0), a->amplitude < 0 ? 1.0 : 0.0, bode_settling, bode_periods,
-             bode_windows, plan->start_s, 1 / plan->from_hz, !plan->place.of_loop, bode_steps);
+             fmax(a->asked.amplitude, 0), a->asked.amplitude < 0 ? 1.0 : 0.0, bode_settling,
+             bode_periods, bode_windows, plan->start_s, 1 / plan->from_hz, !plan->place.of_loop,
+             bode_steps);
     if (!plan->place.of_loop)
         bode_set(sets, "connections.%zu={from: '%s', to: %s.response, scale: 1}",
                  bode_connections(scenario), plan->place.response, name);
@@ -136,6 +223,7 @@ static void bode_set_all(struct bode_sets *sets, const struct bode_arguments *a,
              "%s.gain_margin_db, %s.done]}]",
              node, decimation, name, name, name, name, name, name, name, name);
     bode_set(sets, "limits={}");
+    bode_set_block(sets, &a->asked, plan);
 }
 
 int bode_load(struct hil_scenario **measuring, const struct bode_arguments *a,

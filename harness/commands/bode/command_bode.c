@@ -6,7 +6,7 @@
 #include "bode.h"
 
 static const char help[] =
-    "usage: hiloco bode SCENARIO --inject SIGNAL [--response SIGNAL] [--from HZ] [--to HZ]\n"
+    "usage: hiloco bode SCENARIO [--inject SIGNAL] [--response SIGNAL] [--from HZ] [--to HZ]\n"
     "                   [--points N] [--amplitude A] [--start S] [--phase-margin DEG]\n"
     "                   [--gain-margin DB] [--mode MODE] [--set KEY=VALUE]...\n"
     "                   [--parameters FILE]... [--out DIR] [--json] [--quiet]\n"
@@ -14,9 +14,13 @@ static const char help[] =
     "Measures a frequency response of a scenario while its loops are closed: adds a sine to a\n"
     "signal, at one frequency after the other, and reads what comes back. Prints gain, phase and\n"
     "coherence at each frequency, with crossover, phase margin and gain margin of the loop.\n"
+    "The block `bode` of the scenario says how, and which margins are required; options take the\n"
+    "place of its keys.\n"
     "\n"
     "  --inject SIGNAL    the input to which the sine is added, such as control.measured, or an\n"
-    "                     output that feeds one input\n"
+    "                     output that feeds one input. bode.response and bode.amplitude do not "
+    "count\n"
+    "                     with this option\n"
     "  --response SIGNAL  the output that is read. If it is what feeds the input, as without this\n"
     "                     option, the response is that of the loop, with negative feedback, and "
     "has\n"
@@ -42,7 +46,7 @@ static const char help[] =
     "  --quiet            no progress\n"
     "\n"
     "DIR holds bode.csv, bode.json, bode.png and bode.svg, beside the results of the run that\n"
-    "measured. Its scenario.yaml has the component that measures. Limits of the scenario do not\n"
+    "measured. Its scenario.yaml has the component that measures. `limits` of the scenario do not\n"
     "count. A coherence below 0.95 says that something else moves the signal at this frequency.\n"
     "\n"
     "Exit status: 0; 1 if the run failed; 2 for a mistake, before anything runs; 3 if the run is\n"
@@ -65,64 +69,53 @@ static void print_readings(const struct hil_bode *b)
                doubtful, b->count);
 }
 
-static void print_margins(const struct hil_bode *b)
+static void print_margins(const struct hil_bode *b, const struct bode_verdict *v)
 {
     if (isfinite(b->crossover_hz))
-        printf("crossover     %.6g Hz\nphase margin  %.4g deg\n", b->crossover_hz,
+        printf("crossover     %.6g Hz\nphase margin  %.4g deg", b->crossover_hz,
                b->phase_margin_deg);
     else
-        printf("phase margin  none: the gain does not pass 0 dB between these frequencies\n");
+        printf("phase margin  none: the gain does not pass 0 dB between these frequencies");
+    bode_verdict_print(v, "phase_margin_deg");
     if (isfinite(b->gain_margin_db))
-        printf("gain margin   %.4g dB\n", b->gain_margin_db);
+        printf("gain margin   %.4g dB", b->gain_margin_db);
     else
-        printf("gain margin   none: the phase does not pass -180 deg between these frequencies\n");
-}
-
-/* Returns an exit status. */
-static int judge(const char *what, double margin, double least, const char *unit)
-{
-    if (isnan(least) || margin >= least)
-        return HIL_EXIT_OK;
-    if (isnan(margin))
-        fprintf(stderr, "%s: there is none; allowed: at least %g %s\n", what, least, unit);
-    else
-        fprintf(stderr, "%s: %.4g %s; allowed: at least %g %s\n", what, margin, unit, least, unit);
-    return isnan(margin) ? HIL_EXIT_INVALID : HIL_EXIT_LIMIT;
-}
-
-static int judge_margins(const struct bode_arguments *a, const struct hil_bode *b)
-{
-    const int phase = judge("phase margin", b->phase_margin_deg, a->phase_margin_deg, "deg");
-    const int gain = judge("gain margin", b->gain_margin_db, a->gain_margin_db, "dB");
-
-    return phase > gain ? phase : gain;
+        printf("gain margin   none: the phase does not pass -180 deg between these frequencies");
+    bode_verdict_print(v, "gain_margin_db");
 }
 
 /* Without a sine there is no response: 1 percent of 0 is 0. */
 static bool moved(const struct bode_arguments *a, const struct hil_bode *b)
 {
-    if (a->amplitude >= 0 || b->count == 0 || b->readings[0].coherence > 0)
+    if (a->asked.amplitude >= 0 || b->count == 0 || b->readings[0].coherence > 0)
         return true;
-    fprintf(stderr, "--inject %s: it is 0 when the measurement begins; required: --amplitude\n",
+    fprintf(stderr,
+            "--inject %s: it is 0 when the measurement begins; required: --amplitude, or "
+            "bode.amplitude\n",
             b->inject);
     return false;
 }
 
-static int show(const struct bode_arguments *a, const struct hil_bode *b, const char *folder)
+static int show(const struct bode_arguments *a, const struct hil_bode *b, bool believed,
+                const char *folder)
 {
-    if (!moved(a, b) || bode_save(b, folder))
+    struct bode_verdict verdict;
+
+    bode_judge(&verdict, &a->asked, b, believed);
+    if (!moved(a, b) || bode_save(b, &verdict, folder))
         return HIL_EXIT_FAILED;
     const int drawn = hil_plot_bode(folder, b, stderr);
     if (a->json) {
-        bode_print_json(b, stdout);
+        bode_print_json(b, &verdict, stdout);
     } else {
         print_readings(b);
         if (b->of_loop)
-            print_margins(b);
+            print_margins(b, &verdict);
     }
     if (drawn && drawn != -ENOPKG)
         return HIL_EXIT_FAILED;
-    return judge_margins(a, b);
+    bode_verdict_complain(&verdict, stderr);
+    return verdict.status;
 }
 
 static int measure(const struct bode_arguments *a, const struct bode_plan *plan,
@@ -142,31 +135,34 @@ static int measure(const struct bode_arguments *a, const struct bode_plan *plan,
     int status = hil_launch(&launch);
 
     if (status == HIL_EXIT_OK || status == HIL_EXIT_INVALID) {
-        const int shown = bode_read(&bode, plan, folder) ? HIL_EXIT_FAILED : show(a, &bode, folder);
+        const int shown = bode_read(&bode, plan, folder)
+                              ? HIL_EXIT_FAILED
+                              : show(a, &bode, status == HIL_EXIT_OK, folder);
         status = shown == HIL_EXIT_FAILED || status == HIL_EXIT_OK ? shown : status;
     }
     free(bode.readings);
     return status;
 }
 
-static int bode(const struct bode_arguments *a, const struct hil_scenario *scenario)
+static bool complete(const struct bode_arguments *a)
+{
+    if (!a->asked.inject)
+        fprintf(stderr, "hiloco bode: where does the sine go in? required: --inject SIGNAL, or "
+                        "bode.inject in the scenario\n");
+    return a->asked.inject;
+}
+
+static int bode(struct bode_arguments *a, const struct hil_scenario *scenario)
 {
     struct bode_plan plan = {0};
     struct hil_scenario *measuring;
 
-    if (bode_find(&plan.place, a, scenario->system) || bode_plan(&plan, a, scenario) ||
-        bode_load(&measuring, a, &plan, scenario))
+    bode_fill(&a->asked, scenario->system->bode);
+    if (!complete(a) || bode_plan(&plan, a, scenario) || bode_load(&measuring, a, &plan, scenario))
         return HIL_EXIT_USAGE;
     const int status = measure(a, &plan, measuring);
     hil_scenario_free(measuring);
     return status;
-}
-
-static bool complete(const struct bode_arguments *a)
-{
-    if (!a->inject)
-        fprintf(stderr, "hiloco bode: where does the sine go in? required: --inject SIGNAL\n");
-    return a->inject;
 }
 
 static int read_frequency(const char *name, const char *text, void *to)
@@ -195,15 +191,15 @@ static int read_points(const char *name, const char *text, void *to)
 static const struct hil_option options[] = {
     HIL_MODE_OPTION,
     HIL_SET_OPTIONS,
-    HIL_OPTION("inject", hil_read_text, struct bode_arguments, inject),
-    HIL_OPTION("response", hil_read_text, struct bode_arguments, response),
-    HIL_OPTION("from", read_frequency, struct bode_arguments, from_hz),
-    HIL_OPTION("to", read_frequency, struct bode_arguments, to_hz),
-    HIL_OPTION("points", read_points, struct bode_arguments, points),
-    HIL_OPTION("amplitude", hil_read_number, struct bode_arguments, amplitude),
-    HIL_OPTION("start", hil_read_time, struct bode_arguments, start_s),
-    HIL_OPTION("phase-margin", hil_read_number, struct bode_arguments, phase_margin_deg),
-    HIL_OPTION("gain-margin", hil_read_number, struct bode_arguments, gain_margin_db),
+    HIL_OPTION("inject", hil_read_text, struct bode_arguments, asked.inject),
+    HIL_OPTION("response", hil_read_text, struct bode_arguments, asked.response),
+    HIL_OPTION("from", read_frequency, struct bode_arguments, asked.from_hz),
+    HIL_OPTION("to", read_frequency, struct bode_arguments, asked.to_hz),
+    HIL_OPTION("points", read_points, struct bode_arguments, asked.points),
+    HIL_OPTION("amplitude", hil_read_number, struct bode_arguments, asked.amplitude),
+    HIL_OPTION("start", hil_read_time, struct bode_arguments, asked.start_s),
+    HIL_OPTION("phase-margin", hil_read_number, struct bode_arguments, asked.phase_margin_deg),
+    HIL_OPTION("gain-margin", hil_read_number, struct bode_arguments, asked.gain_margin_db),
     HIL_OPTION("out", hil_read_text, struct bode_arguments, out),
     HIL_FLAG("quiet", struct bode_arguments, quiet),
     HIL_FLAG("json", struct bode_arguments, json),
@@ -212,19 +208,18 @@ static const struct hil_option options[] = {
 
 int hil_command_bode(int argc, char **argv)
 {
-    struct bode_arguments a = {.from_hz = -1,
-                               .to_hz = -1,
-                               .amplitude = -1,
-                               .start_s = -1,
-                               .phase_margin_deg = NAN,
-                               .gain_margin_db = NAN,
-                               .points = 30};
+    struct bode_arguments a = {.asked = {.from_hz = -1,
+                                         .to_hz = -1,
+                                         .amplitude = -1,
+                                         .start_s = -1,
+                                         .phase_margin_deg = NAN,
+                                         .gain_margin_db = NAN}};
     struct hil_scenario *scenario;
     int rc = hil_arguments_parse(&a.given, &(struct hil_command){help, options, 1, 1}, argc, argv);
     int status = rc ? hil_arguments_status(rc) : HIL_EXIT_USAGE;
 
     a.given.options.virtual_time = !a.given.options.realtime;
-    if (!rc && complete(&a) && hil_arguments_load(&a.given, &scenario) == 0) {
+    if (!rc && hil_arguments_load(&a.given, &scenario) == 0) {
         if (hil_system_is_joined(scenario->system))
             fprintf(stderr, "%s: a component is outside; allowed: components that hiloco runs\n",
                     a.given.scenario);

@@ -173,7 +173,7 @@ static int general_parts(struct general *g)
     int (*const parts[])(struct general *) = {
         general_nodes,  general_components, general_sources,   general_connections, general_wiring,
         general_record, general_placement,  general_latencies, general_outside,     general_once,
-        general_faults, general_limits,     general_tunables,
+        general_faults, general_limits,     general_bode,      general_tunables,
     };
     const unsigned before = g->report->mistakes;
 

@@ -93,6 +93,7 @@ int general_wiring(struct general *g); /* feeds, links and the order of steps, f
 int general_record(struct general *g);
 int general_faults(struct general *g);
 int general_limits(struct general *g);
+int general_bode(struct general *g);
 int general_placement(struct general *g);
 int general_latencies(struct general *g);
 int general_outside(struct general *g); /* which nodes are run by processes that join */

@@ -226,6 +226,27 @@ const struct scenario_key scenario_keys[] = {
     {"limits.*.round_trip_us.p9999", "us", NULL, RANGE(0, 1e9), "Greatest 99.99th percentile"},
     {"limits.*.round_trip_us.max", "us", NULL, RANGE(0, 1e9), "Greatest value"},
 
+    {"bode", "", NULL, NO_RANGE,
+     "The frequency response that `hiloco bode` measures, and the margins that the loop must have"},
+    {"bode.inject", "", NULL, TEXT,
+     "The input to which the sine is added, such as control.measured, or an output that feeds one "
+     "input"},
+    {"bode.response", "", NULL, TEXT,
+     "The output that is read; without this key what feeds the input, for the response of the "
+     "loop"},
+    {"bode.from_hz", "Hz", NULL, RANGE(1e-6, 1e9),
+     "First frequency; without this key a thousandth of the last one"},
+    {"bode.to_hz", "Hz", NULL, RANGE(1e-6, 1e9),
+     "Last frequency, below 0.45 of the rate of the input's node; without this key 0.4 of it"},
+    {"bode.points", "", "30", RANGE(1, 1000), "Number of frequencies"},
+    {"bode.amplitude", "", NULL, RANGE(1e-12, 1e12),
+     "Amplitude of the sine, in the input's unit; without this key 1 % of the input's value when "
+     "the measurement begins"},
+    {"bode.start_s", "s", NULL, TIME_S(0),
+     "When the measurement begins; without this key at the end of the scenario's duration"},
+    {"bode.phase_margin_deg", "deg", NULL, RANGE(0, 180), "Least phase margin of the loop"},
+    {"bode.gain_margin_db", "dB", NULL, RANGE(0, 200), "Least gain margin of the loop"},
+
     {"validity", "", "{}", NO_RANGE, "Bounds within which a run is valid"},
     {"validity.missed_percent", "%", "1", RANGE(0, 100),
      "Steps that a loop may miss, by running late or by leaving them out"},

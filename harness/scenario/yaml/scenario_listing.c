@@ -31,6 +31,7 @@ static const char *const by_machine[] = {
     "record",
     "on_record_error",
     "limits",
+    "bode",
     "validity",
     "trace",
     "placement",

@@ -352,6 +352,14 @@ static const cyaml_schema_field_t limit_fields[] = {
 const cyaml_schema_field_t scenario_limits_fields[] = {
     OF_FIELDS("*", CYAML_FLAG_OPTIONAL, limit_fields), CYAML_FIELD_END};
 
+static const cyaml_schema_field_t bode_fields[] = {
+    OF_TYPE("inject", CYAML_STRING),      MAYBE("response", CYAML_STRING),
+    MAYBE("from_hz", CYAML_FLOAT),        MAYBE("to_hz", CYAML_FLOAT),
+    OF_TYPE("points", CYAML_UINT),        MAYBE("amplitude", CYAML_FLOAT),
+    MAYBE("start_s", CYAML_FLOAT),        MAYBE("phase_margin_deg", CYAML_FLOAT),
+    MAYBE("gain_margin_db", CYAML_FLOAT), CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t placement_fields[] = {
     OF_TYPE("nodes", CYAML_STRING),    OF_TYPE("cpu", CYAML_INT), OF_TYPE("priority", CYAML_INT),
     OF_WORDS("scheduler", schedulers), OF_WORDS("wait", waits),   CYAML_FIELD_END,
@@ -375,6 +383,7 @@ static const cyaml_schema_field_t top_fields[] = {
     OF_FIELDS("measures", 0, measure_any),
     OF_FIELDS("faults", 0, scenario_faults_fields),
     OF_FIELDS("limits", 0, scenario_limits_fields),
+    OF_FIELDS("bode", CYAML_FLAG_OPTIONAL, bode_fields),
     RUN_FIELDS_END,
     OF_ENTRIES("placement", CYAML_FLAG_OPTIONAL, &placement_entry),
     CYAML_FIELD_END,
