@@ -1,5 +1,5 @@
-# The signals of a node: a row for each unit, with the whole run on the left and the start-up on the
-# right.
+# Signals over each other: a row for each unit, with the whole run on the left and an event on the
+# right, or only a part of the run.
 
 head = 64
 foot = 46
@@ -14,11 +14,8 @@ gap = left + 8 # room for the right plot's tics, with as many digits as the left
 width = greater(width, left + room + gap + 2 * 330)
 wide = is_part ? width - left - room : 0.58 * (width - left - room - gap)
 
-eval terminal(width, height)
+eval terminal(width, height).' rounded'
 set output '../'.name.'.'.format.part
-
-hue(i) = hues[1 + (i - 1) % 8]
-dash(i) = 1 + (i - 1) / 8
 
 set multiplot
 set key off
@@ -50,7 +47,7 @@ do for [p = 1:panels] {
         }
         eval marks(view)
         plot for [i = first[p]:last[p]] sprintf('%s-signal-%d-%d.dat', name, i, view) \
-             with lines linecolor rgb hue(i - first[p] + 1) dashtype dash(i - first[p] + 1) title label[i]
+             with lines linecolor rgb hues[colour[i]] dashtype dash[i] linewidth thick[i] title label[i]
         unset label
     }
 }

@@ -62,6 +62,13 @@ static double last_from(const struct plot_run *run, const struct plot_views *vie
     return isfinite(views->steady.from_s) ? views->steady.from_s : run->duration_s / 2;
 }
 
+static void hold_lines(struct lines *lines)
+{
+    plot_pair_hold(&lines->mean);
+    for (unsigned i = 0; i < line_count(lines); i++)
+        plot_pair_hold(&lines->drawn[i]);
+}
+
 static int open_lines(struct lines *lines, const struct plot_run *run,
                       const struct plot_group *group, const struct plot_views *views)
 {
@@ -84,6 +91,8 @@ static int open_lines(struct lines *lines, const struct plot_run *run,
         rc = plot_pair_open(&lines->drawn[i], views);
     for (unsigned i = 0; i < lines->count; i++)
         lines->last[i] = (struct plot_range){INFINITY, -INFINITY};
+    if (hil_column_is_held(group->like))
+        hold_lines(lines);
     return rc;
 }
 

@@ -55,6 +55,22 @@ static void fill(struct hil_envelope curves[CURVES], const struct hil_recorded_s
         hil_envelope_add(&curves[CURVE_B], b->times_s[i], b->values[i]);
 }
 
+static const struct hil_column *column_of(const struct hil_trace_reader *record,
+                                          const struct hil_recorded *one)
+{
+    unsigned count;
+
+    return &hil_trace_streams(record, &count)[one->stream].columns[one->column];
+}
+
+static void hold(struct hil_envelope curves[CURVES], const struct hil_column *a,
+                 const struct hil_column *b)
+{
+    curves[CURVE_A].held = hil_column_is_held(a);
+    curves[CURVE_B].held = hil_column_is_held(b);
+    curves[CURVE_DIFFERENCE].held = curves[CURVE_A].held && curves[CURVE_B].held;
+}
+
 static void draw(struct hil_figure *figure, unsigned row, const struct hil_difference *d,
                  const struct hil_envelope curves[CURVES], const struct plot_window *window)
 {
@@ -87,6 +103,7 @@ static int draw_row(struct hil_figure *figure, unsigned row, const struct hil_di
     for (unsigned i = 0; !rc && i < CURVES; i++)
         rc = hil_envelope_init(&curves[i], window->from_s, window->to_s, HIL_FIGURE_COLUMNS / 2);
     if (!rc) {
+        hold(curves, column_of(first, &d->first), column_of(second, &d->second));
         fill(curves, &a, &b);
         draw(figure, row, d, curves, window);
     }

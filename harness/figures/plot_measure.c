@@ -98,6 +98,8 @@ int plot_run_draw_measure(const struct plot_run *run, const struct plot_measure 
     if (!rc)
         rc = plot_pair_open(&measured.missed, &views);
     plot_pair_hold(&measured.reference);
+    if (hil_column_is_held(m->column))
+        plot_pair_hold(&measured.value);
     if (rc)
         rc = plot_no_memory(run);
     if (!rc)

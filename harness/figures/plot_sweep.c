@@ -326,6 +326,8 @@ static int read_column(const struct plot_sweep *sweep, const struct plot_run *ru
                                sweep->to_s[view], HIL_FIGURE_COLUMNS);
     if (rc || column < 0)
         return rc;
+    for (int view = 0; view < PLOT_VIEWS; view++)
+        views[view].held = hil_column_is_held(&run->streams[run->first.stream].columns[column]);
     return plot_run_scan(run, run->first.stream, (unsigned)column, add_to_views, views);
 }
 

@@ -27,10 +27,11 @@ static json_t *columns_json(const struct hil_stream_config *stream)
     for (unsigned i = 0; i < stream->column_count; i++) {
         const struct hil_column *c = &stream->columns[i];
         json_array_append_new(columns,
-                              json_pack("[s, s, s, I, s, s, s, s, b]", c->name, c->unit, c->doc,
+                              json_pack("[s, s, s, I, s, s, s, s, b, s]", c->name, c->unit, c->doc,
                                         (json_int_t)c->width, text_or_none(c->of.signals),
                                         text_or_none(c->of.measure), text_or_none(c->of.role),
-                                        text_or_none(c->of.names), (int)c->of.matrix));
+                                        text_or_none(c->of.names), (int)c->of.matrix,
+                                        text_or_none(c->of.between)));
     }
     return columns;
 }
@@ -80,7 +81,7 @@ static int read_column(struct hil_column *column, json_t *json)
     column->of = (struct hil_origin){
         json_string_value(json_array_get(json, 4)), json_string_value(json_array_get(json, 5)),
         json_string_value(json_array_get(json, 6)), json_string_value(json_array_get(json, 7)),
-        json_is_true(json_array_get(json, 8)),
+        json_is_true(json_array_get(json, 8)),      json_string_value(json_array_get(json, 9)),
     };
     return 0;
 }

@@ -84,7 +84,8 @@ static int set_origin(hid_t dataset, const struct hil_origin *of)
     const struct hil_attribute attributes[] = {{HIL_SIGNALS, of->signals},
                                                {HIL_MEASURE, of->measure},
                                                {HIL_ROLE, of->role},
-                                               {HIL_NAMES, of->names}};
+                                               {HIL_NAMES, of->names},
+                                               {HIL_BETWEEN, of->between}};
     int rc = 0;
 
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0] && !rc; i++)

@@ -39,6 +39,7 @@ struct hil_origin {
                           * of these signals */
     const char *names;   /* the name of each whole number from 0 on, a line each */
     bool matrix;         /* its signals are of an array or a wide row, perhaps of one */
+    const char *between; /* "held": a value holds until the next row */
 };
 
 /* A dataset of a stream, with `width` numbers in each row. */
@@ -49,6 +50,11 @@ struct hil_column {
     unsigned width; /* a rows x width matrix, or a vector of rows */
     struct hil_origin of;
 };
+
+static inline bool hil_column_is_held(const struct hil_column *column)
+{
+    return column->of.between && column->of.between[0];
+}
 
 static inline bool hil_column_is_matrix(const struct hil_column *column)
 {

@@ -17,6 +17,7 @@
 #define HIL_MEASURE "measure"
 #define HIL_ROLE    "role"
 #define HIL_NAMES   "names"
+#define HIL_BETWEEN "between_rows"
 
 /* The attributes of a stream's group: its cadence. */
 #define HIL_PHASE      "phase_ns"

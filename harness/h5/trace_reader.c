@@ -224,9 +224,10 @@ static int get_texts(hid_t dataset, struct hil_column *column)
         get_text(dataset, HIL_ROLE),
         get_text(dataset, HIL_NAMES),
         column->of.matrix,
+        get_text(dataset, HIL_BETWEEN),
     };
     const bool all = column->unit && column->doc && column->of.signals && column->of.measure &&
-                     column->of.role && column->of.names;
+                     column->of.role && column->of.names && column->of.between;
     return all ? 0 : -ENOMEM;
 }
 
@@ -238,6 +239,7 @@ static void free_texts(const struct hil_column *column)
     free((char *)column->of.measure);
     free((char *)column->of.role);
     free((char *)column->of.names);
+    free((char *)column->of.between);
 }
 
 /* All columns of a stream have the same number of rows, unless the writer was cut off. */

@@ -150,6 +150,17 @@ static void run_name(const struct hil_system *s, const struct run *run,
 
 /* --- measures --------------------------------------------------------------------------------- */
 
+/* "held", or NULL. Sampled components compute at their steps, and inputs are read at steps: both
+ * hold in between. What continuous components give goes on. */
+static const char *between_rows(const struct hil_system *s, const struct hil_signal *signals,
+                                unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (signals[i].output && component_of(s, &signals[i])->model->kind == HIL_CONTINUOUS)
+            return NULL;
+    return "held";
+}
+
 /* "sum of motor[*].speed_rad_per_s" */
 static const char *measure_doc(struct draft *d, const struct hil_measure *m)
 {
@@ -170,9 +181,14 @@ static const char *measure_doc(struct draft *d, const struct hil_measure *m)
 
 static void add_measure(struct draft *d, const struct hil_measure *m)
 {
+    const struct hil_system *s = d->scenario->system;
     const char *name = m->is.name;
     const struct hil_column value = {
-        name, m->unit, measure_doc(d, m), 1, {.measure = name, .role = "value"}};
+        name,
+        m->unit,
+        measure_doc(d, m),
+        1,
+        {.measure = name, .role = "value", .between = between_rows(s, m->signals, m->count)}};
     char text[HIL_SIGNAL_NAME_BYTES];
     unsigned place;
 
@@ -181,11 +197,11 @@ static void add_measure(struct draft *d, const struct hil_measure *m)
         return;
     snprintf(text, sizeof text, "reference of %s", name);
     const struct hil_column reference = {
-        hil_signal_row(d->scenario->system, &m->reference, &place)->name,
+        hil_signal_row(s, &m->reference, &place)->name,
         m->unit,
         draft_text(d, text),
         1,
-        {.measure = name, .role = "reference"},
+        {.measure = name, .role = "reference", .between = between_rows(s, &m->reference, 1)},
     };
     snprintf(text, sizeof text, "%.64s.%.64s", name, reference.name);
     const char *longer = draft_text(d, text);
@@ -279,7 +295,8 @@ static void add_run(struct draft *d, const struct run *run)
         {.signals = signals,
          .measure = each,
          .role = each ? "each" : NULL,
-         .matrix = run_is_matrix(d, run)},
+         .matrix = run_is_matrix(d, run),
+         .between = between_rows(s, run->first, run->count)},
     };
     draft_add(d, &column, longer, signals);
 }
