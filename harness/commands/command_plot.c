@@ -11,6 +11,7 @@
 
 static const char plot_help[] =
     "usage: hiloco plot DIR [--from S] [--until S] [--beside DIR] [--to DIR]\n"
+    "       hiloco plot --signals A,B,... DIR... [--from S] [--until S] [--to DIR]\n"
     "\n"
     "Plots the results of a run or a sweep in DIR, as PNG and SVG into DIR.\n"
     "\n"
@@ -31,7 +32,15 @@ static const char plot_help[] =
     "  --beside DIR  plot only figure-beside: two sweeps over the same values in two columns, for\n"
     "                example one in virtual and one in real time, with the deadlines that the\n"
     "                second one missed\n"
-    "  --to DIR      write into this folder instead, and leave the results as they are\n";
+    "  --signals A,B,...\n"
+    "                plot only signals: these signals and measures of one or more runs, over each\n"
+    "                other, with a panel for each unit. Names are those of the scenario, such as\n"
+    "                motor.speed_rad_per_s, cell[3].current_a, cell[*].current_a or output_v. The\n"
+    "                figure is written into the first DIR\n"
+    "  --to DIR      write into this folder instead, and leave the results as they are\n"
+    "\n"
+    "A value that is held until the next row, such as what a controller gives, is drawn with "
+    "steps.\n";
 
 static const char export_help[] =
     "usage: hiloco export DIR [--csv] [--mcap] [--to DIR]\n"
@@ -46,24 +55,26 @@ static const char export_help[] =
     "  --to DIR\n"
     "          write into this folder instead, and leave the results as they are\n";
 
-/* A directory that is missing or has no results, and a time span without a record, are mistakes of
- * the user. */
+/* A directory that is missing or has no results, a time span without a record, and signals that no
+ * record has are mistakes of the user. */
 static int status_of(int rc)
 {
-    return rc == 0                                            ? HIL_EXIT_OK
-           : rc == -ENOENT || rc == -ENOTDIR || rc == -ERANGE ? HIL_EXIT_USAGE
-                                                              : HIL_EXIT_FAILED;
+    if (rc == 0)
+        return HIL_EXIT_OK;
+    const bool mistake = rc == -ENOENT || rc == -ENOTDIR || rc == -ERANGE || rc == -EINVAL;
+    return mistake ? HIL_EXIT_USAGE : HIL_EXIT_FAILED;
 }
 
 struct plot_arguments {
     struct hil_arguments given;
     struct hil_plot_span span;
-    const char *beside, *to;
+    const char *beside, *signals, *to;
 };
 
 static const struct hil_option plot_options[] = {
     HIL_SPAN_OPTIONS(struct plot_arguments, span),
     HIL_OPTION("beside", hil_read_text, struct plot_arguments, beside),
+    HIL_OPTION("signals", hil_read_text, struct plot_arguments, signals),
     HIL_OPTION("to", hil_read_text, struct plot_arguments, to),
     {0},
 };
@@ -101,6 +112,9 @@ static int plot(const void *arguments)
 {
     const struct plot_arguments *a = arguments;
 
+    if (a->signals)
+        return status_of(hil_plot_signals(a->given.scenarios, a->given.scenario_count, a->signals,
+                                          a->to, a->span, stderr));
     if (a->beside)
         return status_of(hil_plot_beside(a->given.scenario, a->beside, a->to, a->span, stderr));
     const int rc = hil_plot(a->given.scenario, a->to, a->span, stderr);
@@ -118,16 +132,27 @@ static int export(const void *arguments)
     return status_of(rc);
 }
 
+static int check_plot(const char *command, const struct plot_arguments *a)
+{
+    if (a->signals && a->beside)
+        fprintf(stderr, "%s: --signals and --beside are two figures: one at a time\n", command);
+    else if (!a->signals && a->given.scenario_count > 1)
+        fprintf(stderr, "%s: of several runs, --signals says what is drawn\n", command);
+    else
+        return hil_check_span(command, &a->span, a->to);
+    return -EINVAL;
+}
+
 int hil_command_plot(int argc, char **argv)
 {
-    const struct hil_command line = {plot_help, plot_options, 1, 1};
+    const struct hil_command line = {plot_help, plot_options, 1, 0};
     struct plot_arguments a = {.span = HIL_ALL};
     int rc = hil_arguments_parse(&a.given, &line, argc, argv);
     int status = HIL_EXIT_USAGE;
 
     if (rc)
         status = hil_arguments_status(rc);
-    else if (hil_check_span(argv[0], &a.span, a.to) == 0)
+    else if (check_plot(argv[0], &a) == 0)
         status = hil_make_of_results(plot, &a.given, a.to, false);
     hil_arguments_free(&a.given);
     return status;

@@ -44,6 +44,15 @@ int hil_plot(const char *dir, const char *to, struct hil_plot_span span, FILE *m
 int hil_plot_beside(const char *dir, const char *other, const char *to, struct hil_plot_span span,
                     FILE *messages);
 
+/*
+ * Draws signals of one or more runs over each other, in a panel for each unit, as `signals` in
+ * `to`, or the first run's folder if that is NULL. `signals` are names as in the scenario, with
+ * commas between them: "output_v,cell[*].current_a". Returns as hil_plot does; -EINVAL when no run
+ * has a signal, or there are too many.
+ */
+int hil_plot_signals(const char *const *dirs, unsigned count, const char *signals, const char *to,
+                     struct hil_plot_span span, FILE *messages);
+
 /* Draws how far the records in two folders are apart, and marks the events that differ, as
  * `compare` in `to`, or the second folder if that is NULL. Returns as hil_plot does. */
 int hil_plot_compare(const char *first_dir, const char *second_dir, const char *to,

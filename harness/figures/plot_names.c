@@ -8,8 +8,8 @@
 #include "key_words.h"
 
 /* Names of the run's other figures, which show no signals. */
-static const char *const kept_names[] = {"latency",         "tail",       "trace-time",
-                                         "trace-histogram", "trace-tail", "plot"};
+static const char *const kept_names[] = {"latency",    "tail", "trace-time", "trace-histogram",
+                                         "trace-tail", "plot", "signals"};
 
 static bool is_taken(const struct plot_names *names, const char *name)
 {
