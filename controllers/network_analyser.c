@@ -16,6 +16,12 @@
  *      T = -(sum of I conj O) / (sum of |O|^2)
  *      coherence = |sum of I conj O|^2 / (sum of |I|^2 sum of |O|^2)
  *
+ * With multisine all sines are there at once, each a whole number of times in a window, so that
+ * they do not disturb each other: a window is `periods` of the first frequency, and a whole number
+ * of steps. Two sines are at least two periods of the window apart, as the weight requires. Their
+ * phases keep the peak of the sum low. When all windows are over, the readings come one after the
+ * other.
+ *
  * The margins are the least of all places where T passes a gain of 1, or a phase of -180 degrees.
  * As the loop settles, each is a distance: by how much the phase or the gain may change, up or
  * down. Between two frequencies gain and phase are on straight lines over the logarithm of the
@@ -42,10 +48,14 @@ enum {
     ANALYSER_PERCENT,
     ANALYSER_OF_RESPONSE,
     ANALYSER_STEPS,
+    ANALYSER_MULTISINE,
     ANALYSER_PARAMETERS
 };
 
 enum { ANALYSER_INPUT, ANALYSER_RESPONSE };
+
+/* How many steps each reading of a multisine stays. */
+enum { ANALYSER_HOLD = 100 };
 
 enum {
     ANALYSER_OUTPUT,
@@ -62,6 +72,14 @@ enum {
 
 static const double ANALYSER_NO_PHASE_MARGIN = 360, ANALYSER_NO_GAIN_MARGIN = 1000;
 
+/* A sine of several at once, with its sums. */
+struct analyser_tone {
+    double frequency_hz, phase;      /* in periods */
+    double complex response, output; /* of the window */
+    double complex cross;            /* of all windows */
+    double responses, outputs;
+};
+
 struct analyser {
     double parameters[ANALYSER_PARAMETERS];
     double out[ANALYSER_OUTPUTS];
@@ -75,6 +93,9 @@ struct analyser {
     double complex cross;            /* sums of all windows */
     double responses, outputs;
     bool begun;
+    double window_s; /* of a multisine */
+    unsigned held;   /* steps since the windows of a multisine were over */
+    struct analyser_tone tones[];
 };
 
 static const char *analyser_wrong(const double *p, double period_s)
@@ -96,6 +117,23 @@ static void analyser_set_frequency(struct analyser *a)
     a->periods = fmax(p[ANALYSER_PERIODS], ceil(p[ANALYSER_STEPS] * a->period_s * a->frequency_hz));
 }
 
+/* Returns false if there is no room for so many. */
+static bool analyser_set_tones(struct analyser *a)
+{
+    const double *p = a->parameters;
+    double periods = -2;
+
+    a->window_s = ceil(p[ANALYSER_PERIODS] / p[ANALYSER_FROM] / a->period_s - 1e-6) * a->period_s;
+    for (unsigned i = 0; i < p[ANALYSER_POINTS]; i++) {
+        const double share = i / fmax(p[ANALYSER_POINTS] - 1, 1);
+        const double hz = p[ANALYSER_FROM] * pow(p[ANALYSER_TO] / p[ANALYSER_FROM], share);
+        periods = fmax(round(hz * a->window_s), periods + 2);
+        a->tones[i].frequency_hz = periods / a->window_s;
+        a->tones[i].phase = remainder(-0.5 * i * i / p[ANALYSER_POINTS], 1);
+    }
+    return periods / a->window_s * a->period_s < 0.45;
+}
+
 static int analyser_create(void **self, const struct hil_config *config)
 {
     const char *wrong = analyser_wrong(config->parameters, config->period_s);
@@ -104,13 +142,22 @@ static int analyser_create(void **self, const struct hil_config *config)
         config->log(config->log_arg, wrong);
         return -EDOM;
     }
-    int rc = instance_create(self, config, sizeof(struct analyser));
+    const bool multisine = config->parameters[ANALYSER_MULTISINE] != 0;
+    const size_t tones = multisine ? (size_t)config->parameters[ANALYSER_POINTS] : 0;
+    int rc = instance_create(self, config,
+                             sizeof(struct analyser) + tones * sizeof(struct analyser_tone));
     if (rc)
         return rc;
     struct analyser *a = *self;
     for (unsigned i = 0; i < ANALYSER_PARAMETERS; i++)
         a->parameters[i] = config->parameters[i];
     a->period_s = config->period_s;
+    if (multisine && !analyser_set_tones(a)) {
+        instance_destroy(a);
+        *self = NULL;
+        config->log(config->log_arg, "a window has too few periods for so many points at once");
+        return -EDOM;
+    }
     analyser_set_frequency(a);
     a->out[ANALYSER_PHASE_MARGIN] = ANALYSER_NO_PHASE_MARGIN;
     a->out[ANALYSER_GAIN_MARGIN] = ANALYSER_NO_GAIN_MARGIN;
@@ -226,6 +273,13 @@ static void analyser_begin(struct analyser *a, double t_s, const double *in)
     a->amplitude = p[ANALYSER_AMPLITUDE] + p[ANALYSER_PERCENT] / 100 * fabs(a->input_rest);
 }
 
+/* What comes back. */
+static double analyser_response(const struct analyser *a, const double *in)
+{
+    return a->parameters[ANALYSER_OF_RESPONSE] != 0 ? in[ANALYSER_RESPONSE] - a->response_rest
+                                                    : a->input_rest - in[ANALYSER_INPUT];
+}
+
 /* Adds the sine, and reads what comes back. */
 static void analyser_measure(struct analyser *a, double t_s, const double *in)
 {
@@ -242,10 +296,87 @@ static void analyser_measure(struct analyser *a, double t_s, const double *in)
     if (a->out[ANALYSER_DONE] != 0)
         return;
     a->out[ANALYSER_OUTPUT] += a->amplitude * sin(2 * M_PI * remainder(periods, 1));
-    analyser_add(a, periods,
-                 p[ANALYSER_OF_RESPONSE] != 0 ? in[ANALYSER_RESPONSE] - a->response_rest
-                                              : a->input_rest - in[ANALYSER_INPUT],
-                 a->out[ANALYSER_OUTPUT] - a->input_rest);
+    analyser_add(a, periods, analyser_response(a, in), a->out[ANALYSER_OUTPUT] - a->input_rest);
+}
+
+/* --- all sines at once ------------------------------------------------------------------------ */
+
+static void analyser_end_windows(struct analyser *a)
+{
+    for (unsigned i = 0; i < a->parameters[ANALYSER_POINTS]; i++) {
+        struct analyser_tone *t = &a->tones[i];
+        t->cross += t->response * conj(t->output);
+        t->responses += creal(t->response * conj(t->response));
+        t->outputs += creal(t->output * conj(t->output));
+        t->response = t->output = 0;
+    }
+    a->window++;
+}
+
+static void analyser_read_tone(struct analyser *a)
+{
+    const struct analyser_tone *t = &a->tones[a->point];
+
+    a->frequency_hz = t->frequency_hz;
+    a->cross = t->cross;
+    a->responses = t->responses;
+    a->outputs = t->outputs;
+    analyser_read(a);
+    a->point++;
+}
+
+static void analyser_read_tones(struct analyser *a)
+{
+    if (a->held++ % ANALYSER_HOLD != 0)
+        return;
+    if (a->point < a->parameters[ANALYSER_POINTS])
+        analyser_read_tone(a);
+    else
+        a->out[ANALYSER_DONE] = 1;
+}
+
+static double analyser_tones_at(const struct analyser *a, double t_s)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < a->parameters[ANALYSER_POINTS]; i++)
+        sum += sin(2 * M_PI * remainder(a->tones[i].frequency_hz * t_s + a->tones[i].phase, 1));
+    return a->amplitude * sum;
+}
+
+/* Adds a sample, at this share of a window. */
+static void analyser_add_all(struct analyser *a, double since_s, double share, double response,
+                             double output)
+{
+    const double weight = 0.5 - 0.5 * cos(2 * M_PI * share);
+
+    for (unsigned i = 0; i < a->parameters[ANALYSER_POINTS]; i++) {
+        struct analyser_tone *t = &a->tones[i];
+        const double complex turn = cexp(-I * 2 * M_PI * remainder(t->frequency_hz * since_s, 1));
+        t->response += weight * turn * response;
+        t->output += weight * turn * output;
+    }
+}
+
+static void analyser_measure_all(struct analyser *a, double t_s, const double *in)
+{
+    const double *p = a->parameters;
+    const double settling_s = fmax(p[ANALYSER_SETTLING] / p[ANALYSER_FROM], p[ANALYSER_SETTLING_S]);
+    const double since_s = t_s - a->begin_s, half_step = 0.5 * a->period_s / a->window_s;
+    double share = (since_s - settling_s) / a->window_s - (double)a->window;
+
+    if (share >= 1 - half_step && a->window < p[ANALYSER_WINDOWS]) {
+        analyser_end_windows(a);
+        share -= 1;
+    }
+    if (a->window >= p[ANALYSER_WINDOWS]) {
+        analyser_read_tones(a);
+        return;
+    }
+    a->out[ANALYSER_OUTPUT] += analyser_tones_at(a, since_s);
+    if (share >= -half_step)
+        analyser_add_all(a, since_s, share, analyser_response(a, in),
+                         a->out[ANALYSER_OUTPUT] - a->input_rest);
 }
 
 static int analyser_step(void *self, uint64_t t_ns, const double *in, double *out)
@@ -256,7 +387,9 @@ static int analyser_step(void *self, uint64_t t_ns, const double *in, double *ou
     a->out[ANALYSER_OUTPUT] = in[ANALYSER_INPUT];
     if (!a->begun && t_s >= a->parameters[ANALYSER_START])
         analyser_begin(a, t_s, in);
-    if (a->begun && a->out[ANALYSER_DONE] == 0)
+    if (a->begun && a->out[ANALYSER_DONE] == 0 && a->parameters[ANALYSER_MULTISINE] != 0)
+        analyser_measure_all(a, t_s, in);
+    else if (a->begun && a->out[ANALYSER_DONE] == 0)
         analyser_measure(a, t_s, in);
     for (unsigned i = 0; i < ANALYSER_OUTPUTS; i++)
         out[i] = a->out[i];
@@ -276,6 +409,7 @@ static const struct hil_quantity analyser_parameters[] = {
     {"amplitude_pct", "%", 0, 0, 1e6, 0, "of the input at the start, added to the amplitude"},
     {"of_response", "", 0, 0, 1, HIL_WHOLE, "1: reads the response, not the loop"},
     {"steps", "", 100, 0, 1e9, HIL_WHOLE, "of a window, at least"},
+    {"multisine", "", 0, 0, 1, HIL_WHOLE, "1: all sines at once, each with this amplitude"},
 };
 
 static const struct hil_quantity analyser_inputs[] = {

@@ -218,6 +218,28 @@ Test(bode, margins_have_limits)
     cr_expect(strstr(e.out, "phase margin  none"), "%s", e.out);
 }
 
+Test(bode, all_frequencies_at_once)
+{
+    const double crossover_hz = passed(loop_gain_db, 0);
+    struct ended e =
+        bode("--inject law[1].measurement --from 20 --to 4000 --points 30 --multisine");
+
+    expect_status(&e, 0);
+    json_t *root = measured("out");
+    expect_response(root, 30, loop_at);
+    cr_expect_float_eq(number_at(root, "phase_margin_deg"), 180 + loop_phase_deg(crossover_hz), 1);
+    cr_expect_float_eq(number_at(root, "gain_margin_db"),
+                       -loop_gain_db(passed(loop_phase_deg, -180)), 0.1);
+    const double first_hz = number_at(json_array_get(json_at(root, "readings"), 0), "frequency_hz");
+    cr_expect_float_eq(first_hz, 20, 1e-6);
+
+    e = run_command("hiloco bode %s --inject law[1].reference --response lag[1].output --multisine "
+                    "--from 20 --to 4000 --points 30 --out %s",
+                    loops(), in_workspace("closed"));
+    expect_status(&e, 0);
+    expect_response(measured("closed"), 30, closed_at);
+}
+
 /* --- the scenario's own words ----------------------------------------------------------------- */
 
 static const char *loops_with(const char *block)
@@ -337,6 +359,8 @@ Test(bode, mistakes)
                                                  "4500 Hz"},
         {"--inject law[0].measurement --from 100 --to 10", "--from 100: it is above --to 10"},
         {"--inject law[0].measurement --from 0", "a frequency in Hz, 1e-6 to 1e9"},
+        {"--inject law[0].measurement --from 1000 --to 2000 --points 300 --multisine",
+         "a window has too few periods for so many points at once"},
         {"--inject law[0].measurement --points 0", "a whole number from 1 to 1000"},
     };
 

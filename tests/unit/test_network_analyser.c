@@ -80,7 +80,7 @@ static double passed(double (*of)(const struct loop *l, double hz), const struct
 Test(network_analyser, reads_a_loop_of_first_order)
 {
     const struct loop l = {0.99, 0.2, 0};
-    const double parameters[] = {20, 4000, 25, 0.1, 10, 5, 3, 0, 0, 0, 0, 100};
+    const double parameters[] = {20, 4000, 25, 0.1, 10, 5, 3, 0, 0, 0, 0, 100, 0};
     struct rig rig = analysed(&l, parameters, 0);
     const double crossover_hz = passed(gain_db, &l, 0);
 
@@ -93,7 +93,7 @@ Test(network_analyser, reads_a_loop_of_first_order)
 Test(network_analyser, finds_both_margins_of_a_loop_that_is_late)
 {
     const struct loop l = {1, 0.15, 3};
-    const double parameters[] = {20, 4000, 60, 0.1, 20, 5, 3, 0, 0, 0, 0, 100};
+    const double parameters[] = {20, 4000, 60, 0.1, 20, 5, 3, 0, 0, 0, 0, 100, 0};
     struct rig rig = analysed(&l, parameters, 0.01);
     const double crossover_hz = passed(gain_db, &l, 0), half_turn_hz = passed(phase_deg, &l, -180);
 
@@ -101,6 +101,21 @@ Test(network_analyser, finds_both_margins_of_a_loop_that_is_late)
     cr_expect_float_eq(rig.out[PHASE_MARGIN], 180 + phase_deg(&l, crossover_hz), 1);
     cr_expect_float_eq(rig.out[GAIN_MARGIN], -gain_db(&l, half_turn_hz), 0.1);
     cr_expect_eq(rig.out[OUTPUT], rig.in[0], "the sine has ended");
+    rig_end(&rig);
+}
+
+/* Sines that are close to each other, too, and a window that is no multiple of each period. */
+Test(network_analyser, reads_all_frequencies_at_once)
+{
+    const struct loop l = {1, 0.15, 3};
+    const double parameters[] = {23, 4000, 60, 0.1, 20, 10, 3, 0, 0, 0, 0, 100, 1};
+    struct rig rig = analysed(&l, parameters, 0);
+    const double crossover_hz = passed(gain_db, &l, 0), half_turn_hz = passed(phase_deg, &l, -180);
+
+    cr_expect_float_eq(rig.out[CROSSOVER], crossover_hz, 0.01 * crossover_hz);
+    cr_expect_float_eq(rig.out[PHASE_MARGIN], 180 + phase_deg(&l, crossover_hz), 1);
+    cr_expect_float_eq(rig.out[GAIN_MARGIN], -gain_db(&l, half_turn_hz), 0.1);
+    cr_expect_eq(rig.out[OUTPUT], rig.in[0], "the sines have ended");
     rig_end(&rig);
 }
 
@@ -128,7 +143,7 @@ static void conditional_margins(double k, double a, double *gain_db, double *pha
 
 Test(network_analyser, margins_are_distances_in_both_directions)
 {
-    const double parameters[] = {20, 2000, 80, 0.1, 20, 5, 3, 0, 0, 0, 0, 100};
+    const double parameters[] = {20, 2000, 80, 0.1, 20, 5, 3, 0, 0, 0, 0, 100, 0};
     const double a = 2 * pi * 100, k = 2 * a;
     struct rig rig = rig_open("network_analyser", parameters, NULL, period_s);
     double x[3] = {0}, gain_db = 0, margin_deg = 0;
@@ -152,7 +167,7 @@ Test(network_analyser, margins_are_distances_in_both_directions)
 Test(network_analyser, reads_a_response_from_a_time_on)
 {
     const struct loop l = {0.99, 0.2, 0};
-    const double parameters[] = {20, 2000, 5, 0, 0, 5, 3, 0.5, 0.1, 1, 1, 100};
+    const double parameters[] = {20, 2000, 5, 0, 0, 5, 3, 0.5, 0.1, 1, 1, 100, 0};
     struct rig rig = rig_open("network_analyser", parameters, NULL, period_s);
     double y = 0, greatest = 0, read_hz = 0;
     unsigned readings = 0;
@@ -179,7 +194,7 @@ Test(network_analyser, reads_a_response_from_a_time_on)
 
 Test(network_analyser, an_open_loop_without_a_sine_has_no_margins)
 {
-    const double parameters[] = {100, 100, 1, 0, 0, 3, 1, 0, 0, 0, 0, 100};
+    const double parameters[] = {100, 100, 1, 0, 0, 3, 1, 0, 0, 0, 0, 100, 0};
     struct rig rig = rig_open("network_analyser", parameters, NULL, period_s);
 
     for (int n = 0; n < 1000; n++)
@@ -196,11 +211,16 @@ Test(network_analyser, refuses_frequencies_that_it_cannot_read)
     struct rig rig;
 
     cr_expect_eq(rig_try(&rig, "network_analyser", 1,
-                         (const double[]){100, 50, 2, 1, 5, 5, 1, 0, 0, 0, 0, 100}, NULL, period_s),
+                         (const double[]){1000, 2000, 300, 1, 5, 10, 3, 0, 0, 0, 0, 100, 1}, NULL,
+                         period_s),
+                 -EDOM);
+    cr_expect_eq(rig_try(&rig, "network_analyser", 1,
+                         (const double[]){100, 50, 2, 1, 5, 5, 1, 0, 0, 0, 0, 100, 0}, NULL,
+                         period_s),
                  -EDOM);
     cr_expect_str_eq(rig_said, "to_hz is below from_hz");
     cr_expect_eq(rig_try(&rig, "network_analyser", 1,
-                         (const double[]){100, 4500, 2, 1, 5, 5, 1, 0, 0, 0, 0, 100}, NULL,
+                         (const double[]){100, 4500, 2, 1, 5, 5, 1, 0, 0, 0, 0, 100, 0}, NULL,
                          period_s),
                  -EDOM);
     cr_expect_str_eq(rig_said, "to_hz is not below 0.45 of the rate of its steps");

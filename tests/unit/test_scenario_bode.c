@@ -34,17 +34,18 @@ Test(scenario_bode, what_is_not_given_stays_open)
 
 Test(scenario_bode, all_keys)
 {
-    struct hil_scenario *s =
-        load(BODE("inject: 'converter[2].duty', response: 'control[2].duty', from: 2kHz, to_hz: "
-                  "5e3, points: 7, amplitude: 0.01, start: 50ms, phase_margin_deg: 45, "
-                  "gain_margin: 6dB"),
-             NULL);
+    struct hil_scenario *s = load(
+        BODE("inject: 'converter[2].duty', response: 'control[2].duty', from: 2kHz, to_hz: "
+             "5e3, points: 7, multisine: true, amplitude: 0.01, start: 50ms, phase_margin_deg: 45, "
+             "gain_margin: 6dB"),
+        NULL);
     const struct hil_loop_response *r = s->system->bode;
 
     cr_expect_str_eq(r->response, "control[2].duty");
     cr_expect_eq(r->from_hz, 2000);
     cr_expect_eq(r->to_hz, 5000);
     cr_expect_eq(r->points, 7);
+    cr_expect(r->multisine);
     cr_expect_eq(r->amplitude, 0.01);
     cr_expect_eq(r->start_s, 0.05);
     cr_expect_eq(r->phase_margin_deg, 45);

@@ -31,6 +31,7 @@ struct bode_plan {
     char analyser[32]; /* name of its component */
     double from_hz, to_hz, start_s;
     unsigned points;
+    bool multisine;
 };
 
 /* Fills what the command line leaves open with what the scenario says, and then with the defaults.

@@ -10,6 +10,9 @@
 
 /* As the model's parameters. */
 static const double bode_settling = 5, bode_periods = 5, bode_windows = 3, bode_steps = 100;
+/* Of a multisine: its window has room for neighbours at low frequencies; and how many steps a
+ * reading stays, as in the model. */
+static const double bode_multisine_periods = 10, bode_hold = 100;
 
 static double bode_period_s(const struct hil_system *s, unsigned node)
 {
@@ -38,6 +41,8 @@ void bode_fill(struct hil_loop_response *asked, const struct hil_loop_response *
         asked->response = from->response;
     if (same_input && asked->amplitude < 0)
         asked->amplitude = from->amplitude;
+    if (from->multisine)
+        asked->multisine = true;
     if (asked->from_hz < 0)
         asked->from_hz = from->from_hz;
     if (asked->to_hz < 0)
@@ -87,6 +92,7 @@ static int bode_plan_frequencies(struct bode_plan *plan, const struct hil_loop_r
     plan->to_hz = hil_loop_response_to_hz(asked, rate_hz);
     plan->from_hz = hil_loop_response_from_hz(asked, rate_hz);
     plan->points = asked->points;
+    plan->multisine = asked->multisine;
     hil_instance_name(&s->nodes[plan->place.node].is, node);
     if (plan->to_hz >= most_hz)
         fprintf(stderr, "--to %g: %s has %g steps a second; allowed: below %g Hz\n", plan->to_hz,
@@ -126,6 +132,9 @@ static double bode_end_s(const struct bode_plan *plan, double period_s, unsigned
 {
     double end_s = plan->start_s + 2 * (decimation + 1) * period_s;
 
+    if (plan->multisine)
+        return end_s + (bode_settling + bode_windows * bode_multisine_periods) / plan->from_hz +
+               (bode_windows + 2 + (plan->points + 1) * bode_hold) * period_s;
     for (unsigned i = 0; i < plan->points; i++) {
         const double share = plan->points < 2 ? 0 : i / (plan->points - 1.0);
         end_s +=
@@ -181,8 +190,11 @@ static void bode_set_margin(struct bode_sets *sets, const char *key, double leas
 static void bode_set_block(struct bode_sets *sets, const struct hil_loop_response *asked,
                            const struct bode_plan *plan)
 {
-    bode_set(sets, "bode={inject: '%s', from_hz: %.17g, to_hz: %.17g, points: %u, start_s: %.9f}",
-             plan->place.input, plan->from_hz, plan->to_hz, plan->points, plan->start_s);
+    bode_set(sets,
+             "bode={inject: '%s', from_hz: %.17g, to_hz: %.17g, points: %u, multisine: %s, "
+             "start_s: %.9f}",
+             plan->place.input, plan->from_hz, plan->to_hz, plan->points,
+             plan->multisine ? "true" : "false", plan->start_s);
     if (asked->amplitude > 0)
         bode_set(sets, "bode.amplitude=%.17g", asked->amplitude);
     if (!plan->place.of_loop) {
@@ -193,12 +205,19 @@ static void bode_set_block(struct bode_sets *sets, const struct hil_loop_respons
     bode_set_margin(sets, "gain_margin_db", asked->gain_margin_db);
 }
 
+/* The sum of several sines is as great as one sine. */
+static double bode_percent(const struct bode_plan *plan)
+{
+    return plan->multisine ? 1 / sqrt(plan->points) : 1;
+}
+
 static void bode_set_all(struct bode_sets *sets, const struct bode_arguments *a,
                          const struct bode_plan *plan, const struct hil_scenario *scenario)
 {
     const struct hil_system *s = scenario->system;
     const double period_s = bode_period_s(s, plan->place.node);
-    const double rows = bode_takes_s(plan, period_s, plan->to_hz) / period_s / 3;
+    const double rows =
+        plan->multisine ? bode_hold / 3 : bode_takes_s(plan, period_s, plan->to_hz) / period_s / 3;
     const unsigned decimation = rows < 1 ? 1 : rows > 1e9 ? (unsigned)1e9 : (unsigned)rows;
     const char *name = plan->analyser;
     char node[HIL_SIGNAL_NAME_BYTES];
@@ -206,13 +225,13 @@ static void bode_set_all(struct bode_sets *sets, const struct bode_arguments *a,
     hil_instance_name(&s->nodes[plan->place.node].is, node);
     bode_set(sets,
              "components.%s={model: network_analyser, node: '%s', before: '%s', parameters: "
-             "{from_hz: %.17g, to_hz: %.17g, points: %u, amplitude: %.17g, amplitude_pct: %g, "
+             "{from_hz: %.17g, to_hz: %.17g, points: %u, amplitude: %.17g, amplitude_pct: %.17g, "
              "settling: %g, periods: %g, windows: %g, start_s: %.17g, settling_s: %.17g, "
-             "of_response: %d, steps: %g}}",
+             "of_response: %d, steps: %g, multisine: %d}}",
              name, node, plan->place.input, plan->from_hz, plan->to_hz, plan->points,
-             fmax(a->asked.amplitude, 0), a->asked.amplitude < 0 ? 1.0 : 0.0, bode_settling,
-             bode_periods, bode_windows, plan->start_s, 1 / plan->from_hz, !plan->place.of_loop,
-             bode_steps);
+             fmax(a->asked.amplitude, 0), a->asked.amplitude < 0 ? bode_percent(plan) : 0.0,
+             bode_settling, plan->multisine ? bode_multisine_periods : bode_periods, bode_windows,
+             plan->start_s, 1 / plan->from_hz, !plan->place.of_loop, bode_steps, plan->multisine);
     if (!plan->place.of_loop)
         bode_set(sets, "connections.%zu={from: '%s', to: %s.response, scale: 1}",
                  bode_connections(scenario), plan->place.response, name);

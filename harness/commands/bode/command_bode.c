@@ -7,9 +7,10 @@
 
 static const char help[] =
     "usage: hiloco bode SCENARIO [--inject SIGNAL] [--response SIGNAL] [--from HZ] [--to HZ]\n"
-    "                   [--points N] [--amplitude A] [--start S] [--phase-margin DEG]\n"
-    "                   [--gain-margin DB] [--mode MODE] [--set KEY=VALUE]...\n"
-    "                   [--parameters FILE]... [--out DIR] [--json] [--quiet]\n"
+    "                   [--points N] [--multisine] [--amplitude A] [--start S]\n"
+    "                   [--phase-margin DEG] [--gain-margin DB] [--mode MODE]\n"
+    "                   [--set KEY=VALUE]... [--parameters FILE]... [--out DIR] [--json]\n"
+    "                   [--quiet]\n"
     "\n"
     "Measures a frequency response of a scenario while its loops are closed: adds a sine to a\n"
     "signal, at one frequency after the other, and reads what comes back. Prints gain, phase and\n"
@@ -30,9 +31,13 @@ static const char help[] =
     "of\n"
     "                     the input's node (default: 0.4 of it, and a thousandth of that)\n"
     "  --points N         number of frequencies (default 30)\n"
-    "  --amplitude A      of the sine, in the input's unit. The default is 1 percent of the "
+    "  --multisine        all frequencies at once, rounded to whole periods of a window: much "
+    "less\n"
+    "                     time, and more work in each step\n"
+    "  --amplitude A      of each sine, in the input's unit. The default is 1 percent of the "
     "input's\n"
-    "                     value when the measurement begins\n"
+    "                     value when the measurement begins; with --multisine, this by the square\n"
+    "                     root of the number of sines\n"
     "  --start S          when the measurement begins, in seconds; the loops must have settled. "
     "The\n"
     "                     default is the scenario's duration\n"
@@ -201,6 +206,7 @@ static const struct hil_option options[] = {
     HIL_OPTION("phase-margin", hil_read_number, struct bode_arguments, asked.phase_margin_deg),
     HIL_OPTION("gain-margin", hil_read_number, struct bode_arguments, asked.gain_margin_db),
     HIL_OPTION("out", hil_read_text, struct bode_arguments, out),
+    HIL_FLAG("multisine", struct bode_arguments, asked.multisine),
     HIL_FLAG("quiet", struct bode_arguments, quiet),
     HIL_FLAG("json", struct bode_arguments, json),
     {0},

@@ -19,6 +19,7 @@ static void bode_read(struct hil_loop_response *r, const struct scenario_node *b
         .from_hz = bode_number(block, "from_hz", -1),
         .to_hz = bode_number(block, "to_hz", -1),
         .points = (unsigned)general_number(block, "points", 0),
+        .multisine = general_true(block, "multisine"),
         .amplitude = bode_number(block, "amplitude", -1),
         .start_s = bode_number(block, "start_s", -1),
         .phase_margin_deg = bode_number(block, "phase_margin_deg", NAN),

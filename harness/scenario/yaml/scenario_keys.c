@@ -239,9 +239,11 @@ const struct scenario_key scenario_keys[] = {
     {"bode.to_hz", "Hz", NULL, RANGE(1e-6, 1e9),
      "Last frequency, below 0.45 of the rate of the input's node; without this key 0.4 of it"},
     {"bode.points", "", "30", RANGE(1, 1000), "Number of frequencies"},
+    {"bode.multisine", "", "false", NO_RANGE,
+     "All frequencies at once, in windows that have whole periods of each"},
     {"bode.amplitude", "", NULL, RANGE(1e-12, 1e12),
-     "Amplitude of the sine, in the input's unit; without this key 1 % of the input's value when "
-     "the measurement begins"},
+     "Amplitude of each sine, in the input's unit; without this key 1 % of the input's value when "
+     "the measurement begins, and with multisine this by the square root of their number"},
     {"bode.start_s", "s", NULL, TIME_S(0),
      "When the measurement begins; without this key at the end of the scenario's duration"},
     {"bode.phase_margin_deg", "deg", NULL, RANGE(0, 180), "Least phase margin of the loop"},

@@ -353,11 +353,17 @@ const cyaml_schema_field_t scenario_limits_fields[] = {
     OF_FIELDS("*", CYAML_FLAG_OPTIONAL, limit_fields), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t bode_fields[] = {
-    OF_TYPE("inject", CYAML_STRING),      MAYBE("response", CYAML_STRING),
-    MAYBE("from_hz", CYAML_FLOAT),        MAYBE("to_hz", CYAML_FLOAT),
-    OF_TYPE("points", CYAML_UINT),        MAYBE("amplitude", CYAML_FLOAT),
-    MAYBE("start_s", CYAML_FLOAT),        MAYBE("phase_margin_deg", CYAML_FLOAT),
-    MAYBE("gain_margin_db", CYAML_FLOAT), CYAML_FIELD_END,
+    OF_TYPE("inject", CYAML_STRING),
+    MAYBE("response", CYAML_STRING),
+    MAYBE("from_hz", CYAML_FLOAT),
+    MAYBE("to_hz", CYAML_FLOAT),
+    OF_TYPE("points", CYAML_UINT),
+    OF_TYPE("multisine", CYAML_BOOL),
+    MAYBE("amplitude", CYAML_FLOAT),
+    MAYBE("start_s", CYAML_FLOAT),
+    MAYBE("phase_margin_deg", CYAML_FLOAT),
+    MAYBE("gain_margin_db", CYAML_FLOAT),
+    CYAML_FIELD_END,
 };
 
 static const cyaml_schema_field_t placement_fields[] = {
