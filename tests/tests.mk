@@ -290,7 +290,7 @@ test-aarch64: all $(AARCH64)/root-made
 
 # --- soak: the channels under chaos, for long ----------------------------------------------
 
-SEEDS ?= 100000
+SEEDS ?= 10000
 
 # All of soak but the channels: each mutant is linked with it.
 $(BUILD)/sim/soak.a: $(call objects,tests/sim/soak.c $(filter-out $(LOOKING),$(SIM_WORKLOADS))) \
