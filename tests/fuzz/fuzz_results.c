@@ -13,8 +13,8 @@ static void write_record(const char *path)
 {
     static const struct hil_column columns[] = {
         {"time_s", "s", "", 1, {0}},
-        {"output_v", "V", "", 1, {NULL, "output_v", "value", NULL, false}},
-        {"reference_v", "V", "", 1, {NULL, "output_v", "reference", NULL, false}}};
+        {"output_v", "V", "", 1, {.measure = "output_v", .role = "value"}},
+        {"reference_v", "V", "", 1, {.measure = "output_v", .role = "reference"}}};
     static const struct hil_stream_config stream = {"controller", columns, 3, 8, 0, {0}};
     static const struct hil_attribute attributes[] = {{"scenario", "x"}, {"mode", "virtual"}};
     static const struct hil_trace_config config = {&stream, 1, attributes, 2, false};

@@ -357,7 +357,8 @@ Test(bode, mistakes)
         {"--inject law[0].measurement --response law[0].reference", "there is no such output"},
         {"--inject law[0].measurement --to 1e5", "hub has 10000 steps a second; allowed: below "
                                                  "4500 Hz"},
-        {"--inject law[0].measurement --from 100 --to 10", "--from 100: it is above --to 10"},
+        {"--inject law[0].measurement --from 100 --to 10",
+         "first frequency 100 Hz: it is above the last one, 10 Hz"},
         {"--inject law[0].measurement --from 0", "a frequency in Hz, 1e-6 to 1e9"},
         {"--inject law[0].measurement --from 1000 --to 2000 --points 300 --multisine",
          "a window has too few periods for so many points at once"},

@@ -821,7 +821,7 @@ Test(real_time, a_killed_launcher_takes_all_with_it)
     struct ended e = finish(&p);
     expect_status(&e, 128 + SIGKILL);
     expect_gone(&f);
-    struct ended named = run_command("find /dev/shm -name *loco*");
+    struct ended named = run_command("find /dev/shm -maxdepth 1 -name *loco*");
     cr_expect_str_empty(named.out);
     struct ended files = run_command("find %s -type f", workspace_meeting);
     cr_expect_str_empty(files.out); /* nobody is left to remove the folder and its sockets */

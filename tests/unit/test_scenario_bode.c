@@ -9,6 +9,15 @@
  * has 50000 steps a second. */
 #define BODE(keys) SMALL "bode: {" keys "}\n"
 
+/* The measurement needs enough steps of the input's node; runs with other periods do not. */
+Test(scenario_bode, a_frequency_may_be_too_high_for_a_run)
+{
+    struct hil_scenario *s = load(BODE("inject: 'control[1].voltage_v', to_hz: 1e6"), NULL);
+
+    cr_expect_eq(s->system->bode->to_hz, 1e6);
+    hil_scenario_free(s);
+}
+
 Test(scenario_bode, a_scenario_may_have_none)
 {
     struct hil_scenario *s = load(SMALL, NULL);
@@ -85,13 +94,8 @@ Test(scenario_bode, mistakes)
          "FILE:13:16: bode.inject is 'converter[1].inductor_a': "},
         {BODE("inject: 'control[1].voltage_v', response: 'control[1].voltage_v'"),
          "FILE:13:50: bode.response is 'control[1].voltage_v': there is no such output"},
-        {BODE("inject: 'control[1].voltage_v', to_hz: 22500"),
-         "FILE:13:47: bode.to_hz is 22500, and the node of the input has 50000 steps a second; "
-         "allowed: below 22500 Hz"},
         {BODE("inject: 'control[1].voltage_v', from_hz: 300, to_hz: 200"),
          "FILE:13:49: bode.from_hz is 300; allowed: up to the last frequency, 200 Hz"},
-        {BODE("inject: 'control[1].voltage_v', from_hz: 20001"),
-         "FILE:13:49: bode.from_hz is 20001; allowed: up to the last frequency, 20000 Hz"},
         {BODE("inject: 'control[1].voltage_v', amplitude: 0"),
          "FILE:13:51: bode.amplitude is '0'; allowed: a number, 1e-12 to 1e12"},
         {BODE("inject: 'control[1].voltage_v', phase_margin_deg: 200"),

@@ -179,7 +179,7 @@ Test(tuning, what_makes_no_sense_is_refused_in_words)
         {"{\"set\":[]}", "\"set\" is a list of 1 to 16 changes"},
         {"{\"set\":[1]}", "a change has a name and a value"},
         {"{\"set\":[{\"name\":\"h.gain\"}]}", "a change has a name and a value"},
-        {SET("h.gain", "\"2\""), "a change has a name and a value"},
+        {SET("h.gain", "\"2\""), "h.gain: '2' is no number; allowed: a number"},
         {SET("h.gian", "2"), "h.gian is no parameter and no source of this run (did you mean "
                              "'h.gain'?)"},
         {SET("xyzzy", "2"), "xyzzy is no parameter and no source of this run; allowed: a name that "

@@ -10,6 +10,9 @@
 
 /* As the model's parameters. */
 static const double bode_settling = 5, bode_periods = 5, bode_windows = 3, bode_steps = 100;
+/* The sine is sampled, so its frequency must be below this share of the input's steps a second; the
+ * last frequency and the first one if they are not given. */
+static const double bode_highest = 0.45, bode_last = 0.4, bode_decades = 1000;
 /* Of a multisine: its window has room for neighbours at low frequencies; and how many steps a
  * reading stays, as in the model. */
 static const double bode_multisine_periods = 10, bode_hold = 100;
@@ -86,19 +89,20 @@ static int bode_plan_frequencies(struct bode_plan *plan, const struct hil_loop_r
                                  const struct hil_system *s)
 {
     const double rate_hz = 1 / bode_period_s(s, plan->place.node);
-    const double most_hz = HIL_LOOP_HIGHEST * rate_hz;
+    const double most_hz = bode_highest * rate_hz;
     char node[HIL_SIGNAL_NAME_BYTES];
 
-    plan->to_hz = hil_loop_response_to_hz(asked, rate_hz);
-    plan->from_hz = hil_loop_response_from_hz(asked, rate_hz);
+    plan->to_hz = asked->to_hz > 0 ? asked->to_hz : bode_last * rate_hz;
+    plan->from_hz = asked->from_hz > 0 ? asked->from_hz : plan->to_hz / bode_decades;
     plan->points = asked->points;
     plan->multisine = asked->multisine;
     hil_instance_name(&s->nodes[plan->place.node].is, node);
     if (plan->to_hz >= most_hz)
-        fprintf(stderr, "--to %g: %s has %g steps a second; allowed: below %g Hz\n", plan->to_hz,
-                node, rate_hz, most_hz);
+        fprintf(stderr, "last frequency %g Hz: %s has %g steps a second; allowed: below %g Hz\n",
+                plan->to_hz, node, rate_hz, most_hz);
     else if (plan->from_hz > plan->to_hz)
-        fprintf(stderr, "--from %g: it is above --to %g\n", plan->from_hz, plan->to_hz);
+        fprintf(stderr, "first frequency %g Hz: it is above the last one, %g Hz\n", plan->from_hz,
+                plan->to_hz);
     else
         return 0;
     return -EINVAL;

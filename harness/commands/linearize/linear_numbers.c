@@ -23,7 +23,7 @@ static struct linear_quantity *numbers_add(struct linear_numbers *n, double *at,
     return &is[n->count++];
 }
 
-/* A number that belongs to a signal: "what control.duty". */
+/* A number that belongs to a signal: "what motor.speed". */
 static void numbers_add_signal(struct linear_numbers *n, double *at, const char *what,
                                const struct hil_signal *signal)
 {

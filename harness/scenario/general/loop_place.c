@@ -197,19 +197,3 @@ int hil_loop_place_find(struct hil_loop_place *place, const struct hil_system *s
     place->of_loop = fed && hil_signal_is(&place->response, &feeder);
     return 0;
 }
-
-double hil_loop_place_rate_hz(const struct hil_loop_place *place, const struct hil_system *s)
-{
-    return 1e9 / (double)s->nodes[s->components[place->input.component].node].timing.period_ns;
-}
-
-double hil_loop_response_to_hz(const struct hil_loop_response *response, double rate_hz)
-{
-    return response->to_hz > 0 ? response->to_hz : 0.4 * rate_hz;
-}
-
-double hil_loop_response_from_hz(const struct hil_loop_response *response, double rate_hz)
-{
-    return response->from_hz > 0 ? response->from_hz
-                                 : hil_loop_response_to_hz(response, rate_hz) / 1000;
-}

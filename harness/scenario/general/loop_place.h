@@ -24,13 +24,4 @@ struct hil_loop_mistake {
 int hil_loop_place_find(struct hil_loop_place *place, const struct hil_system *s,
                         const char *inject, const char *response, struct hil_loop_mistake *mistake);
 
-/* How many steps a second the input has. The sine is sampled, so its frequency must be below this
- * share of it. */
-double hil_loop_place_rate_hz(const struct hil_loop_place *place, const struct hil_system *s);
-#define HIL_LOOP_HIGHEST 0.45
-
-/* The first and the last frequency, given or not, at so many steps a second. */
-double hil_loop_response_from_hz(const struct hil_loop_response *response, double rate_hz);
-double hil_loop_response_to_hz(const struct hil_loop_response *response, double rate_hz);
-
 #endif
