@@ -135,8 +135,11 @@ static const char trigger[] =
     " hysteresis: 1, edge: '%s', mode: 'single', before_s: 0.1, after_s: 0.1}),"
     " scope.setMode('capture'), 1";
 
-/* Captures edges until one has a step before it in its window: a busy machine may have left out all
- * of these. */
+/* The screen shows what the window has. An edge at its very border is not seen. */
+static const double room_s = 0.01;
+
+/* Captures edges until one has steps before it in its window: a busy machine may have left out all
+ * of these, or all but the last. */
 static struct samples capture_edge(struct browser *b, const char *edge)
 {
     struct samples s;
@@ -149,7 +152,7 @@ static struct samples capture_edge(struct browser *b, const char *edge)
                         " && !scope.screen.stale");
         s = captured(b, "line.output");
         at = browser_number(b, "scope.screen.capture.trigger.time_s");
-    } while (s.count == 0 || s.times[0] >= at);
+    } while (s.count == 0 || s.times[0] > at - room_s);
     return s;
 }
 
