@@ -56,6 +56,7 @@ static void begin(struct hil_flight *f)
 {
     const pid_t parent = getpid();
 
+    f->asked_by_saver = f->seen.asked;
     f->saver = fork();
     if (f->saver == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -69,11 +70,20 @@ static void begin(struct hil_flight *f)
     f->save_ns = 0;
 }
 
-/* A saver that failed has said why. */
-static void is_done(struct hil_flight *f)
+static void tell(struct hil_flight *f)
+{
+    atomic_fetch_add(&f->state->saved, f->untold);
+    f->untold = 0;
+}
+
+/* A saver that failed has said why. Who asked meanwhile waits for the next one, which has the
+ * events up to then: until it is done nobody hears of this one. */
+static void is_done(struct hil_flight *f, unsigned asked)
 {
     f->saver = 0;
-    atomic_fetch_add(&f->state->saved, 1);
+    f->untold++;
+    if (f->asked_by_saver == asked)
+        tell(f);
 }
 
 void hil_flight_look(struct hil_flight *f, unsigned asked)
@@ -84,7 +94,7 @@ void hil_flight_look(struct hil_flight *f, unsigned asked)
     if (!f->session)
         return;
     if (f->saver && hil_reap(f->saver, WNOHANG, &status))
-        is_done(f);
+        is_done(f, asked);
     const struct hil_flight_seen now = look(f, asked);
     const char *why = find_reason(f, &now, now_ns);
     if (why && (!f->save_ns || strcmp(f->why, MISS) == 0)) { /* every other reason says more */
@@ -101,5 +111,7 @@ void hil_flight_end(struct hil_flight *f)
     int status;
 
     if (f->saver && hil_reap(f->saver, 0, &status))
-        is_done(f);
+        is_done(f, f->asked_by_saver);
+    if (f->untold)
+        tell(f);
 }

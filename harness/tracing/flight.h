@@ -28,6 +28,7 @@ struct hil_flight {
     uint64_t pause_ns;       /* the last pause */
     pid_t saver;             /* 0: none */
     unsigned asked_by_saver; /* how often it was asked when that one began */
+    unsigned untold;         /* savers that are done, which the state does not count yet */
 };
 
 /* Looks whether there is a reason, and whether what was begun is done. `asked`: how often somebody
