@@ -173,3 +173,21 @@ int hil_arguments_load(const struct hil_arguments *a, struct hil_scenario **scen
     free(messages);
     return rc;
 }
+
+int hil_arguments_load_with(const struct hil_arguments *a, const char *const *sets, size_t count,
+                            struct hil_scenario **scenario)
+{
+    const size_t given = a->options.set_count;
+    const char **all = calloc(given + count + 1, sizeof *all);
+    struct hil_arguments with = *a;
+
+    if (!all)
+        return -ENOMEM;
+    for (size_t i = 0; i < given + count; i++)
+        all[i] = i < given ? a->options.sets[i] : sets[i - given];
+    with.options.sets = all;
+    with.options.set_count = given + count;
+    const int rc = hil_arguments_load(&with, scenario);
+    free(all);
+    return rc;
+}

@@ -107,6 +107,10 @@ void hil_print_version(void);
 /* Loads the scenario. Returns 0, or a negative errno after a message on stderr. */
 int hil_arguments_load(const struct hil_arguments *arguments, struct hil_scenario **scenario);
 
+/* The same with `count` more changes of keys, "KEY=VALUE", after those of --set. */
+int hil_arguments_load_with(const struct hil_arguments *arguments, const char *const *sets,
+                            size_t count, struct hil_scenario **scenario);
+
 /* Whether the command line is `hiloco scope` with --capture, and that command itself. */
 bool hil_scope_captures(int argc, char **argv);
 int hil_scope_capture(int argc, char **argv);

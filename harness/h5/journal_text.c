@@ -36,14 +36,13 @@ static json_t *columns_json(const struct hil_stream_config *stream)
     return columns;
 }
 
-static json_t *stream_json(const struct hil_trace_config *config, unsigned i)
+static json_t *stream_json(const struct hil_stream_config *stream, uint64_t numbers)
 {
-    const struct hil_stream_config *stream = &config->streams[i];
     const struct hil_cadence *c = &stream->cadence;
 
     return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I}", "name", stream->name, "columns",
                      columns_json(stream), "rows", (json_int_t)stream->rows, "chunk_rows",
-                     (json_int_t)hil_trace_chunk_rows(config, i), "phase_ns",
+                     (json_int_t)hil_trace_chunk_rows(stream, numbers), "phase_ns",
                      (json_int_t)c->phase_ns, "period_ns", (json_int_t)c->period_ns, "decimation",
                      (json_int_t)c->decimation);
 }
@@ -51,9 +50,10 @@ static json_t *stream_json(const struct hil_trace_config *config, unsigned i)
 char *journal_config_text(const struct hil_trace_config *config)
 {
     json_t *streams = json_array(), *attributes = json_array();
+    const uint64_t numbers = hil_trace_numbers(config);
 
     for (unsigned i = 0; i < config->stream_count; i++)
-        json_array_append_new(streams, stream_json(config, i));
+        json_array_append_new(streams, stream_json(&config->streams[i], numbers));
     for (unsigned i = 0; i < config->attribute_count; i++)
         json_array_append_new(attributes, json_pack("[s, s]", config->attributes[i].name,
                                                     config->attributes[i].value));

@@ -92,13 +92,17 @@ int hil_run_take(const char *dir)
     return -EBUSY;
 }
 
-/* A record with a journal is not whole: it is still being written, or its writer died. */
-static int check_whole(const char *dir, const char *path)
+bool hil_run_has_journal(const char *dir)
 {
-    char journal[HIL_PATH_BYTES + 16];
+    char path[HIL_PATH_BYTES];
 
-    snprintf(journal, sizeof journal, "%s.journal", path);
-    if (access(journal, F_OK) != 0)
+    return hil_run_path(path, dir, "trace.h5.journal") == 0 && access(path, F_OK) == 0;
+}
+
+/* A record with a journal is not whole: it is still being written, or its writer died. */
+static int check_whole(const char *dir)
+{
+    if (!hil_run_has_journal(dir))
         return 0;
     const int folder = hil_run_take(dir);
     if (folder == -EBUSY)
@@ -148,7 +152,7 @@ int hil_run_open_trace(struct hil_trace_reader **trace, const char *dir, FILE *m
     int rc = hil_run_path(path, dir, "trace.h5");
 
     if (!rc)
-        rc = check_whole(dir, path);
+        rc = check_whole(dir);
     if (!rc)
         rc = hil_trace_reader_open(trace, path);
     return rc ? no_trace(dir, path, rc, messages) : 0;

@@ -4,6 +4,7 @@
 #ifndef HIL_RUN_FILES_H
 #define HIL_RUN_FILES_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <sys/types.h>
@@ -22,6 +23,9 @@ int hil_run_lock(int folder, pid_t *holder);
 /* Locks the folder as a run does. Returns a descriptor that holds the lock until it is closed, or a
  * negative errno: -EBUSY when a run holds the lock. */
 int hil_run_take(const char *dir);
+
+/* Whether the run's record is still a journal: it is being written, or could not be made of it. */
+bool hil_run_has_journal(const char *dir);
 
 /* Opens DIR/trace.h5. Returns 0, or a negative errno after a line to `messages`: -EOWNERDEAD if the
  * record must be made whole first (hil_recover), -EBUSY if it is still being written. */

@@ -22,19 +22,25 @@ unsigned hil_stream_width(const struct hil_stream_config *stream)
     return width;
 }
 
-uint64_t hil_trace_chunk_rows(const struct hil_trace_config *config, unsigned stream)
+uint64_t hil_trace_numbers(const struct hil_trace_config *config)
 {
-    const struct hil_stream_config *of = &config->streams[stream];
-    uint64_t rows = CHUNK_ROWS_MAX, numbers = 0;
+    uint64_t numbers = 0;
 
-    if (of->chunk_rows)
-        return of->chunk_rows;
-    if (strcmp(of->name, HIL_EVENTS) == 0)
-        return CHUNK_EVENTS;
     for (unsigned i = 0; i < config->stream_count; i++)
         numbers += hil_stream_width(&config->streams[i]);
+    return numbers;
+}
+
+uint64_t hil_trace_chunk_rows(const struct hil_stream_config *stream, uint64_t numbers)
+{
+    uint64_t rows = CHUNK_ROWS_MAX;
+
+    if (stream->chunk_rows)
+        return stream->chunk_rows;
+    if (strcmp(stream->name, HIL_EVENTS) == 0)
+        return CHUNK_EVENTS;
     while (rows > CHUNK_ROWS_MIN &&
-           (rows / 2 >= of->rows || rows * numbers * sizeof(double) > BUFFER_BYTES))
+           (rows / 2 >= stream->rows || rows * numbers * sizeof(double) > BUFFER_BYTES))
         rows /= 2;
     return rows;
 }
@@ -158,6 +164,8 @@ static int open_stream(struct hil_trace *trace, struct trace_stream *stream,
 static int open_file(struct hil_trace *trace, const char *path,
                      const struct hil_trace_config *config)
 {
+    const uint64_t numbers = hil_trace_numbers(config);
+
     trace->streams = calloc(config->stream_count + 1, sizeof(struct trace_stream));
     if (!trace->streams)
         return -ENOMEM;
@@ -168,7 +176,7 @@ static int open_file(struct hil_trace *trace, const char *path,
         rc = trace_hdf5_set_text(trace->file, config->attributes[i].name,
                                  config->attributes[i].value);
     for (unsigned i = 0; i < config->stream_count && !rc; i++) {
-        trace->streams[i].chunk_rows = hil_trace_chunk_rows(config, i);
+        trace->streams[i].chunk_rows = hil_trace_chunk_rows(&config->streams[i], numbers);
         rc = open_stream(trace, &trace->streams[i], &config->streams[i]);
     }
     return rc;

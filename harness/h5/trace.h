@@ -97,8 +97,11 @@ struct hil_trace_config {
 /* The number of values in a row of the stream: the sum of its columns' widths. */
 unsigned hil_stream_width(const struct hil_stream_config *stream);
 
-/* The rows in a chunk of the stream, a power of two. */
-uint64_t hil_trace_chunk_rows(const struct hil_trace_config *config, unsigned stream);
+/* The number of values in a row of each stream, all together. */
+uint64_t hil_trace_numbers(const struct hil_trace_config *config);
+
+/* The rows in a chunk of a stream of a trace with so many numbers, a power of two. */
+uint64_t hil_trace_chunk_rows(const struct hil_stream_config *stream, uint64_t numbers);
 
 struct hil_trace;
 

@@ -8,6 +8,7 @@
 #include "../base/pool.h"
 #include "../doctor/machine.h"
 #include "../h5/journal.h"
+#include "../h5/run_files.h"
 #include "../record/recorder.h"
 #include "../record/streams.h"
 #include "../run/loop_cores.h"
@@ -118,15 +119,6 @@ static int writer_write(const struct hil_results_writer *k, const struct hil_sum
     return rc;
 }
 
-/* Whether the record could not be made from its journal, for want of space or of time. */
-static bool writer_has_journal(const struct hil_results_writer *k)
-{
-    char path[4200];
-
-    snprintf(path, sizeof path, "%s/trace.h5.journal", k->out);
-    return access(path, F_OK) == 0;
-}
-
 int hil_results_writer_finish(struct hil_results_writer *k, bool failed,
                               struct hil_summary *summary, struct hil_conclusion *conclusion,
                               FILE *messages)
@@ -137,7 +129,7 @@ int hil_results_writer_finish(struct hil_results_writer *k, bool failed,
 
     if (rc && !k->record_rc) /* otherwise it was reported when it happened */
         hil_results_writer_tell(k, rc, "", messages);
-    if (rc && writer_has_journal(k))
+    if (rc && hil_run_has_journal(k->out))
         fprintf(messages, "%s: hiloco recover makes the record from its journal\n", k->out);
     *summary = writer_sum_up(k, conclusion);
     const int judged = writer_judge(k, failed, conclusion, messages);

@@ -30,10 +30,9 @@ static bool goes_on(void *arg, double share)
     return !atomic_load_explicit(&shared->give_up, memory_order_relaxed);
 }
 
-static int open_maker(struct hil_recorder *recorder, struct hil_trace_maker **maker,
-                      unsigned threads)
+static int open_maker(struct hil_recorder *recorder, struct hil_trace_maker **maker)
 {
-    const struct hil_trace_watch watch = {goes_on, recorder, threads};
+    const struct hil_trace_watch watch = {goes_on, recorder, 1};
 
     return hil_trace_maker_open(maker, recorder->path, &watch);
 }
@@ -54,7 +53,7 @@ void recorder_follow(struct hil_recorder *recorder)
 {
     struct making *made = calloc(1, sizeof *made);
 
-    if (!made || open_maker(recorder, &made->maker, 1))
+    if (!made || open_maker(recorder, &made->maker))
         goto free_made;
     if (pthread_create(&made->thread, NULL, follow, made))
         goto close_maker;
@@ -90,7 +89,7 @@ static struct hil_trace_maker *take_over(struct hil_recorder *recorder)
 int recorder_make(struct hil_recorder *recorder)
 {
     struct hil_trace_maker *maker = take_over(recorder);
-    int rc = maker ? 0 : open_maker(recorder, &maker, hil_cpus_count());
+    int rc = maker ? 0 : open_maker(recorder, &maker);
 
     if (rc)
         return rc;

@@ -252,22 +252,15 @@ static void bode_set_all(struct bode_sets *sets, const struct bode_arguments *a,
 int bode_load(struct hil_scenario **measuring, const struct bode_arguments *a,
               const struct bode_plan *plan, const struct hil_scenario *scenario)
 {
-    struct hil_arguments with = a->given;
     struct bode_sets *own = calloc(1, sizeof *own);
-    const char **sets = calloc(a->given.options.set_count + BODE_SETS, sizeof *sets);
-    int rc = -ENOMEM;
+    const char *sets[BODE_SETS];
 
-    if (own && sets) {
-        for (size_t i = 0; i < a->given.options.set_count; i++)
-            sets[i] = a->given.options.sets[i];
-        bode_set_all(own, a, plan, scenario);
-        for (unsigned i = 0; i < own->count; i++)
-            sets[a->given.options.set_count + i] = own->text[i];
-        with.options.sets = sets;
-        with.options.set_count += own->count;
-        rc = hil_arguments_load(&with, measuring);
-    }
+    if (!own)
+        return -ENOMEM;
+    bode_set_all(own, a, plan, scenario);
+    for (unsigned i = 0; i < own->count; i++)
+        sets[i] = own->text[i];
+    const int rc = hil_arguments_load_with(&a->given, sets, own->count, measuring);
     free(own);
-    free(sets);
     return rc;
 }

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../base/result_file.h"
@@ -83,26 +82,6 @@ static int check(const struct hil_scenario *scenario)
     return 0;
 }
 
-int linear_load(struct hil_scenario **scenario, const struct hil_arguments *a,
-                const char *const *own, unsigned count)
-{
-    struct hil_arguments with = *a;
-    const char **sets = calloc(a->options.set_count + count + 1, sizeof *sets);
-    int rc = -ENOMEM;
-
-    if (sets) {
-        if (a->options.set_count)
-            memcpy(sets, a->options.sets, a->options.set_count * sizeof *sets);
-        if (count)
-            memcpy(sets + a->options.set_count, own, count * sizeof *sets);
-        with.options.sets = sets;
-        with.options.set_count += count;
-        rc = hil_arguments_load(&with, scenario);
-    }
-    free(sets);
-    return rc;
-}
-
 static int finish(const struct linear_arguments *a, const struct linear_results *r)
 {
     const int rc = a->to ? hil_result_folders(a->to) : 0;
@@ -156,7 +135,7 @@ static int linearize(const struct linear_arguments *a, const struct hil_scenario
     if (!common_ns)
         return HIL_EXIT_USAGE;
     snprintf(duration, sizeof duration, "duration_s=%.9f", linear_duration_s(common_ns, start_ns));
-    if (linear_load(&scenario, &a->given, sets, 1))
+    if (hil_arguments_load_with(&a->given, sets, 1, &scenario))
         return HIL_EXIT_USAGE;
     int status = linear_make(&model, scenario, start_ns, false);
     if (!status)

@@ -52,14 +52,14 @@ static int seek_try(const struct seek *s, double period_us, double *rate)
 
     snprintf(sets[0], sizeof sets[0], "nodes.%s.period_us=%.9g", s->node, period_us);
     snprintf(sets[1], sizeof sets[1], "duration_s=%.9f", 1e-9 * (double)s->start_ns);
-    if (linear_load(&scenario, s->arguments, all, 1))
+    if (hil_arguments_load_with(s->arguments, all, 1, &scenario))
         return HIL_EXIT_USAGE;
     const uint64_t common_ns = linear_common_ns(scenario);
     hil_scenario_free(scenario);
     if (!common_ns)
         return HIL_EXIT_USAGE;
     snprintf(sets[1], sizeof sets[1], "duration_s=%.9f", linear_duration_s(common_ns, s->start_ns));
-    if (linear_load(&scenario, s->arguments, all, 2))
+    if (hil_arguments_load_with(s->arguments, all, 2, &scenario))
         return HIL_EXIT_USAGE;
     int status = linear_make(&model, scenario, s->start_ns, true);
     if (!status) {

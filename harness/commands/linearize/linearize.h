@@ -107,10 +107,6 @@ int linear_save(const struct linear_results *results, const char *folder);
 
 /* --- the largest period ----------------------------------------------------------------------- */
 
-/* Loads the scenario with settings of its own beside those of the command line. */
-int linear_load(struct hil_scenario **scenario, const struct hil_arguments *arguments,
-                const char *const *sets, unsigned count);
-
 /* Seeks the longest period of the node, or array of nodes, at which all modes fall. `radius` is
  * that of the scenario as it is. Returns an exit status. */
 int linear_seek(struct linear_largest *largest, const struct hil_arguments *arguments,

@@ -298,13 +298,11 @@ static int hosts_status(const struct hosts *h)
 static bool hosts_brought(const struct host *host)
 {
     const struct hil_trace_watch nobody = {0};
-    char journal[HIL_PATH_BYTES], record[HIL_PATH_BYTES];
+    char record[HIL_PATH_BYTES];
 
-    if (!host->out || rmdir(host->out) == 0 ||
-        hil_run_path(journal, host->out, "trace.h5.journal") ||
-        hil_run_path(record, host->out, "trace.h5"))
+    if (!host->out || rmdir(host->out) == 0 || hil_run_path(record, host->out, "trace.h5"))
         return false;
-    if (access(journal, F_OK) == 0 && hil_recover(host->out, &nobody, stderr))
+    if (hil_run_has_journal(host->out) && hil_recover(host->out, &nobody, stderr))
         return false;
     return access(record, F_OK) == 0;
 }

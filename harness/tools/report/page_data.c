@@ -112,7 +112,7 @@ static int add_folder(struct runs *runs, const char *dir, FILE *messages)
         const int rc = read_index(runs, path, messages, &index);
         return rc ? rc : is_sweep ? add_sweep(runs, dir, index) : add_points(runs, dir, index, -1);
     }
-    if (has_file(dir, "trace.h5", path) || has_file(dir, "trace.h5.journal", path) ||
+    if (has_file(dir, "trace.h5", path) || hil_run_has_journal(dir) ||
         has_file(dir, "summary.json", path))
         return runs_add(runs, dir, dir, NULL, -1);
     fprintf(messages, "%s has no results: neither of a run nor of a sweep or of tests\n", dir);
